@@ -9063,7 +9063,7 @@ export class Weir extends Transport {
   } as const;
 
   readonly sidecars = {
-    /** The programs that run inbounds in place of the core: one entry for each process. — GET /panel/api/x/sidecars */
+    /** The programs that run inbounds in place of the core: one entry for each process. Where several panels share a database, only the one that leads runs them, on its machine, also where each panel has a core of its own; the others answer an empty list. — GET /panel/api/x/sidecars */
     list: (options?: CallOptions): Promise<SidecarsListReply> =>
       this.call({ method: 'GET', path: '/panel/api/x/sidecars', gives: 'obj' }, {}, options),
   } as const;

@@ -3648,6 +3648,8 @@ declare module '@weir-panel/weir/plugins/cluster' {
     readonly leads: boolean;
     /** how many panels live, this one included */
     readonly count: number;
+    /** names of the other panels that live, at most a few seconds old */
+    readonly others: readonly string[];
     /** value of WEIR_CLUSTER: stays over restarts, and no other panel has it; blank without it */
     readonly name: string;
     /** Whether this panel runs a core from its start to its end, whoever leads. */

@@ -5,7 +5,7 @@ import type { Connect } from '../../kernel/database/connect.js';
 import { execute, type MysqlConnection } from '../../tables/connection.js';
 import { runQuery } from './query.js';
 import { collationOf } from './version.js';
-import { type Boot, lock, lockName } from './lock.js';
+import { type Boot, lock, lockName, PULSE_MS } from './lock.js';
 import { atTheDoor } from './members.js';
 import { applyInSteps, hasRun } from './migration-steps.js';
 import { classify } from './classify.js';
@@ -93,7 +93,10 @@ export const connect: Connect = async (url, dataDirectory, member) => {
     }
     return opened;
   };
+  const pulse = setInterval(() => held && void execute(held, 'DO 1').catch(() => undefined), PULSE_MS);
+  pulse.unref();
   const close = async () => {
+    clearInterval(pulse);
     await presence.close(held);
     await letGo();
     await sequelize.close();

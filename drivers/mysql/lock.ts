@@ -22,6 +22,11 @@ export interface Boot {
   known: boolean;
 }
 
+/** After so many seconds without a statement the server ends the connection, and with it the lock: it hears nothing of a machine that lost its power or its link, for hours. */
+const SILENT_S = 30;
+/** How often the panel that holds it has to say something. */
+export const PULSE_MS = 10_000;
+
 /** Name of the lock that the panel of this database holds. */
 export const lockName = (database: string): string =>
   `weir-${createHash('sha256').update(database).digest('hex').slice(0, 32)}`;
@@ -29,6 +34,7 @@ export const lockName = (database: string): string =>
 /** Takes the lock on the connection for writing. Rejects with the panel that holds the database, or has held it meanwhile. */
 export async function lock(connection: MysqlConnection, sequelize: Sequelize, boot: Boot): Promise<void> {
   const name = lockName(sequelize.getDatabaseName());
+  await execute(connection, `SET SESSION wait_timeout = ${SILENT_S}`);
   if (boot.member !== undefined) return lockMember(connection, name, boot.member);
   await atTheDoor(connection, name, () => lockAlone(connection, sequelize, boot, name));
 }

@@ -11,6 +11,7 @@ import {
 } from '../../kernel/index.js';
 import { AuditTrail } from '../audit/contract.js';
 import { afterClientSave, Clients } from '../clients/contract.js';
+import { othersWrote, Panels } from '../cluster/contract.js';
 import { OpenConnections } from '../connection-cut/contract.js';
 import { CoreAccess, CoreOnline } from '../engine/contract.js';
 import { PanelIdentity, Settings } from '../settings/contract.js';
@@ -25,6 +26,7 @@ import { OnlineScan } from './online-scan.js';
 import { AddressReports } from './reports.js';
 import { routes } from './routes.js';
 import { addressSettings } from './settings.js';
+import { SharedPlaces } from './shared-places.js';
 import { Sightings } from './sightings.js';
 import { migrations, tables } from './tables.js';
 import { AddressViews } from './views.js';
@@ -44,6 +46,7 @@ export default definePlugin({
     settingsApi: Settings,
     identity: PanelIdentity,
     audit: maybe(AuditTrail),
+    panels: maybe(Panels),
   },
   hooks: [addressLimitExceeded, cutAddresses],
   settings: addressSettings,
@@ -52,12 +55,13 @@ export default definePlugin({
   services: {
     sightings: singleton(Sightings),
     history: singleton(History),
+    feed: singleton(AddressFeed),
+    shared: singleton(SharedPlaces),
     limit: singleton(AddressLimit),
     observer: singleton(Observer),
     scan: singleton(OnlineScan),
     reports: singleton(AddressReports),
     views: singleton(AddressViews),
-    feed: singleton(AddressFeed),
     clientsAt: singleton(ClientsAt),
   },
   contributes: () => [contribute(NotifiedEvents, exceededLimits)],
@@ -65,19 +69,26 @@ export default definePlugin({
     provide(ClientAddresses, clientsAt),
     provide(AddressArrivals, { add: (seen) => history.adopt(seen) }),
   ],
-  taps: ({ sightings }) => [
+  taps: ({ sightings, shared, limit }) => [
     // Their rows go with their clients.
     tap(afterClientSave, ({ changes }) => {
       for (const { kind, before } of changes)
         if (kind === 'deleted' && before) sightings.forgetClient(before.id);
     }),
+    // Not awaited: a check reads the log of the core.
+    tap(othersWrote, () => void limit.seen(shared.takeChanged())),
   ],
   routes,
-  jobs: ({ sightings, history, scan }) => [
-    job('online', '10s', () => scan.run()),
+  jobs: ({ sightings, history, scan, shared }) => [
+    // Each panel asks its own core.
+    everywhere(job('online', '10s', () => scan.run())),
+    ...(shared.isOn ? [everywhere(job('share', '5s', () => shared.run()))] : []),
     everywhere(job('write', '10s', () => history.flush())),
     everywhere(job('tidy', '1m', () => sightings.tidy())),
-    job('prune', '1h', (signal) => history.prune(signal)),
+    job('prune', '1h', async (signal) => {
+      await shared.prune();
+      await history.prune(signal);
+    }),
   ],
   start: async ({ history, observer, reports, contributions }) => {
     await history.start();

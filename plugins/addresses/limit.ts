@@ -16,6 +16,7 @@ import type { OpenConnection, OpenConnectionsApi } from '../connection-cut/contr
 import { addressLimitExceeded, cutAddresses } from './contract.js';
 import { ListedNetworks } from './networks.js';
 import type { addressSettings } from './settings.js';
+import type { SharedPlaces } from './shared-places.js';
 import { LIVE_MS, type Sighting, type Sightings } from './sightings.js';
 
 const REPORTED_EVERY_MS = 10_000;
@@ -42,6 +43,7 @@ export class AddressLimit {
   readonly #clients: Pick<ClientsApi, 'byId'>;
   readonly #connections: OpenConnectionsApi | undefined;
   readonly #sightings: Sightings;
+  readonly #shared: Pick<SharedPlaces, 'isOn' | 'elsewhere'>;
   readonly #settings: Pick<LiveSettings<typeof addressSettings>, 'read'>;
   readonly #queue = new SerialQueue();
   #waiting = new Set<number>();
@@ -55,6 +57,7 @@ export class AddressLimit {
     clients,
     connections,
     sightings,
+    shared,
     settings,
   }: {
     log: Log;
@@ -63,6 +66,7 @@ export class AddressLimit {
     clients: Pick<ClientsApi, 'byId'>;
     connections: OpenConnectionsApi | undefined;
     sightings: Sightings;
+    shared: Pick<SharedPlaces, 'isOn' | 'elsewhere'>;
     settings: Pick<LiveSettings<typeof addressSettings>, 'read'>;
   }) {
     this.#log = log;
@@ -71,6 +75,7 @@ export class AddressLimit {
     this.#clients = clients;
     this.#connections = connections;
     this.#sightings = sightings;
+    this.#shared = shared;
     this.#settings = settings;
   }
 
@@ -107,6 +112,8 @@ export class AddressLimit {
     if (limit === 0) return false;
     const networks = new Set<string>();
     for (const { network } of this.#sightings.of(clientId))
+      if (networks.add(network).size > limit) return true;
+    for (const { network } of this.#shared.elsewhere(clientId))
       if (networks.add(network).size > limit) return true;
     return false;
   }
@@ -145,7 +152,9 @@ export class AddressLimit {
   #exceeded(client: Readonly<ClientRow>, connected: ReadonlySet<string>, cut: Cut): Exceeded[] {
     const places = this.#placesOf(client.id, connected);
     if (places.length <= client.limitIp) return [];
-    places.sort((a, b) => a.since - b.since);
+    // The core's log knows seconds, and all panels must agree on who came first.
+    const inSameSecond = (a: Place, b: Place): number => (a.network < b.network ? -1 : 1);
+    places.sort((a, b) => a.since - b.since || (this.#shared.isOn ? inSameSecond(a, b) : 0));
     const [kept, over] =
       cut === 'oldest'
         ? [places.slice(-client.limitIp), places.slice(0, -client.limitIp)]
@@ -165,6 +174,12 @@ export class AddressLimit {
       const place = places.get(network) ?? { network, address, since: sighting.since, own: undefined };
       place.since = Math.min(place.since, sighting.since);
       if (panel === '') place.own = sighting;
+      places.set(network, place);
+    }
+    for (const { network, address, since } of this.#shared.elsewhere(clientId)) {
+      if (this.#allowed.has(ipLimitAllowlist, address)) continue;
+      const place = places.get(network) ?? { network, address, since, own: undefined };
+      place.since = Math.min(place.since, since);
       places.set(network, place);
     }
     return [...places.values()];

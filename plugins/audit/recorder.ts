@@ -14,9 +14,12 @@ const LONGEST_SUBJECT = 64;
 const ROWS = 1000;
 const COLUMNS = { kind: 'text', name: 'text', subject: 'text', fields: 'text', hash: 'text' } as const;
 
+/** What most names are. */
+const PLAIN = /^[!-~]*$/;
 /** Text that a database returns as it was given: without halves of characters, control characters and spaces at its end. */
 const plain = (text: unknown, longest: number): string => {
   const short = String(text ?? '').slice(0, longest);
+  if (PLAIN.test(short)) return short;
   return Buffer.from(short)
     .toString()
     .replaceAll(/\p{Cc}/gu, ' ')

@@ -1,5 +1,6 @@
 // Bans: rows, and memory that follows them. A row stays for an hour after its end: what was seen before that does not count.
 import type { Clock, Database, Principal, Projection, Row, Tx } from '../../kernel/index.js';
+import { repeated } from '../cluster/contract.js';
 import {
   addressesBanned,
   addressesUnbanned,
@@ -54,6 +55,8 @@ export class BanStore {
   readonly #rows: BanTables['bans'];
   readonly #clock: Clock;
   readonly #memory: Projection<Map<string, BanRow>, Change>;
+  /** how often memory has changed, by this panel and by others of the same database */
+  changes = 0;
 
   constructor({ db, tables, clock }: { db: Database; tables: BanTables; clock: Clock }) {
     this.#db = db;
@@ -63,6 +66,7 @@ export class BanStore {
       load: async () =>
         new Map((await this.#rows.findAll()).map((row) => [row.get().id, row.get()] as const)),
       apply: (memory, { set = [], removed = [] }) => {
+        this.changes += 1;
         for (const row of set) memory.set(row.id, row);
         for (const id of removed) memory.delete(id);
       },
@@ -92,10 +96,15 @@ export class BanStore {
     return MOST_BANS - active;
   }
 
+  /** For what is planned in its own turn. */
+  #write<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
+    return repeated(() => this.#db.write(work));
+  }
+
   /** Stores bans, replacing those of the same address. `who` is the admin who bans; undefined where the panel decides. */
   async add(bans: readonly NewBan[], who?: Principal): Promise<readonly BanFacts[]> {
     if (bans.length === 0) return [];
-    return this.#db.write(async (tx) => {
+    return this.#write(async (tx) => {
       const now = this.#clock.now();
       const rows = bans.map(({ minutes, ...ban }) => ({
         ...ban,
@@ -117,7 +126,7 @@ export class BanStore {
 
   /** Ends bans that are in force; resolves with them. */
   async end(targets: readonly BanTarget[], who?: Principal): Promise<readonly BanFacts[]> {
-    return this.#db.write(async (tx) => {
+    return this.#write(async (tx) => {
       const now = this.#clock.now();
       const rows = targets.flatMap((target) => {
         const row = this.#memory.state.get(keyOf(target));
@@ -141,15 +150,19 @@ export class BanStore {
 
   /** Another driver carries them out from now on. */
   async moveTo(driver: string): Promise<void> {
-    const now = this.#clock.now();
-    const moved = [...this.#memory.state.values()].filter((row) => row.endsAt > now && row.driver !== driver);
-    if (moved.length === 0) return;
-    await this.#db.write((tx) =>
-      this.#put(
-        tx,
-        moved.map((row) => ({ ...row, driver })),
-      ),
-    );
+    await repeated(async () => {
+      const now = this.#clock.now();
+      const moved = [...this.#memory.state.values()].filter(
+        (row) => row.endsAt > now && row.driver !== driver,
+      );
+      if (moved.length === 0) return;
+      await this.#db.write((tx) =>
+        this.#put(
+          tx,
+          moved.map((row) => ({ ...row, driver })),
+        ),
+      );
+    });
   }
 
   async prune(): Promise<void> {

@@ -1,5 +1,6 @@
 // Names of drivers that may have made something on this machine.
 import type { Database } from '../../kernel/index.js';
+import { repeated } from '../cluster/contract.js';
 import type { BanTables } from './tables.js';
 
 export class DriverMarks {
@@ -20,11 +21,16 @@ export class DriverMarks {
   }
   async add(name: string): Promise<void> {
     if (this.#names.has(name)) return;
-    await this.#db.write((tx) => this.#rows.create({ name }, { transaction: tx.t }));
+    // Another panel of the same database may have used it on its machine.
+    await repeated(() =>
+      this.#db.write((tx) =>
+        this.#rows.bulkCreate([{ name }], { transaction: tx.t, ignoreDuplicates: true }),
+      ),
+    );
     this.#names.add(name);
   }
   async remove(name: string): Promise<void> {
-    await this.#db.write((tx) => this.#rows.destroy({ where: { name }, transaction: tx.t }));
+    await repeated(() => this.#db.write((tx) => this.#rows.destroy({ where: { name }, transaction: tx.t })));
     this.#names.delete(name);
   }
 }

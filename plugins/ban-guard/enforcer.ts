@@ -46,6 +46,8 @@ export class Enforcer {
   /** the driver whose standing it is */
   #asked = '';
   #waiting: Promise<void> | undefined;
+  /** `changes` of the store that the driver was last compared with */
+  #compared = 0;
 
   constructor(needs: {
     log: Log;
@@ -117,10 +119,16 @@ export class Enforcer {
     return this.#queue.settled();
   }
 
+  /** Another panel of this database has changed something: where that is a ban or the driver, it holds on this machine too. */
+  async followOthers(): Promise<void> {
+    if (this.#store.changes !== this.#compared || this.driver !== this.#asked) await this.reconcile();
+  }
+
   /** Looks at the driver and makes it agree with what is stored. Many calls share one run. Never rejects. */
   reconcile(): Promise<void> {
     return (this.#waiting ??= this.#queue.run(async () => {
       this.#waiting = undefined;
+      this.#compared = this.#store.changes;
       const wanted = this.driver;
       try {
         await this.#leave(wanted);
@@ -148,6 +156,7 @@ export class Enforcer {
     );
     const stored = this.#store.list();
     const missing = stored.filter((ban) => !listed.has(keyOf(ban)));
+    this.noteEnds(missing);
     if (missing.length > 0) await within(LIMIT_MS, driver.ban(this.#remaining(missing)));
     for (const { address, scope } of stored) listed.delete(keyOf({ address, scope }));
     const ended = [...listed.values()].filter((one) => this.#store.get(one) !== undefined);

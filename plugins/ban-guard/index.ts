@@ -1,6 +1,8 @@
 import {
+  afterKernelOpen,
   contribute,
   definePlugin,
+  everywhere,
   job,
   kernelReady,
   Listeners,
@@ -16,6 +18,7 @@ import { loginAttempted } from '../access/contract.js';
 import { addressLimitExceeded, ClientAddresses, cutAddresses } from '../addresses/contract.js';
 import { AuditedHooks } from '../audit/contract.js';
 import { Clients } from '../clients/contract.js';
+import { othersWrote, Panels } from '../cluster/contract.js';
 import { OpenConnections } from '../connection-cut/contract.js';
 import { Inbounds } from '../inbounds/contract.js';
 import { NotifiedEvents } from '../notifications/contract.js';
@@ -57,6 +60,7 @@ export default definePlugin({
     sessions: Sessions,
     clientAddresses: maybe(ClientAddresses),
     connections: maybe(OpenConnections),
+    panels: maybe(Panels),
   },
   hooks: [addressesBanned, addressesUnbanned, banSettingsChanged, duringBanSave],
   config: {
@@ -87,7 +91,13 @@ export default definePlugin({
     contribute(AuditedHooks, bans),
     contribute(NotifiedEvents, bannedAddresses),
   ],
-  taps: ({ store, enforcer, limitBans, loginBans }) => [
+  taps: ({ store, enforcer, limitBans, loginBans, panels }) => [
+    // A panel that does not lead is never `kernelReady`. Not awaited: a driver may be slow.
+    tap(afterKernelOpen, () => {
+      if (panels?.leads !== false) return;
+      enforcer.noteEnds(store.list());
+      void enforcer.reconcile();
+    }),
     tap(kernelReady, () => {
       enforcer.noteEnds(store.list());
       return enforcer.reconcile();
@@ -112,11 +122,13 @@ export default definePlugin({
       if (changes.some(({ name }) => name in banGuardSettings)) tx.emit(banSettingsChanged, {});
     }),
     tap(banSettingsChanged, () => enforcer.reconcile()),
+    tap(othersWrote, () => enforcer.followOthers()),
   ],
   routes,
   commands,
   jobs: ({ enforcer, store }) => [
-    job('reconcile', '30s', () => enforcer.reconcile()),
+    // Each panel has the bans on its own machine.
+    everywhere(job('reconcile', '30s', () => enforcer.reconcile())),
     job('prune', '1h', () => store.prune()),
   ],
   start: ({ marks }) => marks.load(),

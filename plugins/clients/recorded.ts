@@ -5,13 +5,17 @@ import { type ClientRow, duringClientSave, duringGroupSave } from './contract.js
 /** Fields whose values open the way to the core, and a subscription. */
 const SECRET = ['uuid', 'password', 'auth', 'subId', 'credentials'];
 
-/** The row without times that each change moves, and without counters. */
-function facts(row: Readonly<ClientRow> | undefined): object | undefined {
+/** Times that each change moves, and counters. What other machines counted is no more a decision of somebody than what this one did. */
+const NO_FACTS = ['id', 'updatedAt', 'createdAt', 'countedSince', 'elsewhereUp', 'elsewhereDown'];
+
+type Row = Readonly<ClientRow> | undefined;
+/** The fields of a client that are recorded, without those that are the same in `other`: a bulk call edits one of them in thousands of clients. */
+function facts(row: Row, other: Row): object | undefined {
   if (!row) return undefined;
-  const { id: _id, updatedAt: _updatedAt, createdAt: _createdAt, countedSince: _since, ...others } = row;
-  // What other machines counted is no more a decision of somebody than what this one did.
-  const { elsewhereUp: _up, elsewhereDown: _down, ...fields } = others;
-  return fields;
+  const found: Record<string, unknown> = {};
+  for (const name of Object.keys(row) as (keyof ClientRow)[])
+    if ((!other || row[name] !== other[name]) && !NO_FACTS.includes(name)) found[name] = row[name];
+  return found;
 }
 
 export const clients = audited({
@@ -25,8 +29,8 @@ export const clients = audited({
           kind,
           name: (after ?? before)?.email ?? '',
           id: (after ?? before)?.id ?? '',
-          before: facts(before),
-          after: facts(after),
+          before: facts(before, after),
+          after: facts(after, before),
         },
 });
 

@@ -8,6 +8,7 @@ import type { Roll } from './roll.js';
 export const ALONE: PanelsApi = {
   leads: true,
   count: 1,
+  others: [],
   number: 0,
   name: '',
   hasOwnCore: false,
@@ -44,6 +45,9 @@ export class AmongOthers implements PanelsApi {
   }
   get count(): number {
     return this.#roll.others.length + 1;
+  }
+  get others(): readonly string[] {
+    return this.#roll.others.map(({ name }) => name);
   }
   get number(): number {
     return this.#roll.number;

@@ -1,45 +1,51 @@
-// Compares a reading of the core's counters with what has been counted.
+// Compares readings of a core's counters with what has been counted.
 import type { CoreCounters } from '../engine/contract.js';
 
-/** What is counted of one outbound, and the reading of its counter that this includes. */
-export interface Counted {
-  readonly tag: string;
-  /** bytes since the last reset */
+/** A counter of one core process: bytes since its start. */
+export interface Reading {
+  readonly epoch: string;
   readonly up: number;
   readonly down: number;
-  readonly epoch: string;
-  /** bytes since the start of that core */
-  readonly readUp: number;
-  readonly readDown: number;
-  readonly isRemoved: boolean;
+}
+/** Counters of all outbounds at one moment. */
+export type OutboundsReading = Pick<CoreCounters, 'epoch' | 'outbounds'>;
+/** Bytes that an outbound moved since its last reading, and the reading that includes them. */
+export interface Moved {
+  readonly tag: string;
+  readonly up: number;
+  readonly down: number;
+  readonly reading: Reading;
 }
 
-const sum = (total: number, more: number): number => Math.min(total + more, Number.MAX_SAFE_INTEGER);
+export const sum = (total: number, more: number): number => Math.min(total + more, Number.MAX_SAFE_INTEGER);
 
 /**
- * Returns the outbounds that moved bytes, with these bytes added. The core's counters only grow while it runs; one that
- * fell in the same core started again at zero, so all of it counts. Every result includes all that `known` had, so it can
- * be written again, and instead of a result that could not be written.
+ * Returns the outbounds that moved bytes, by readings in their order. The core's counters only grow while it runs; one that
+ * fell in the same core started again at zero, so all of it counts. `last` returns the stored reading of a counter.
  */
-export function afterReading(
-  { epoch, outbounds }: Pick<CoreCounters, 'epoch' | 'outbounds'>,
-  known: (tag: string) => Counted | undefined,
-): Counted[] {
-  return outbounds.flatMap(({ tag, up, down }) => {
-    const last = known(tag);
-    const isSame = last?.epoch === epoch && up >= last.readUp && down >= last.readDown;
-    const moved = { up: up - (isSame ? last.readUp : 0), down: down - (isSame ? last.readDown : 0) };
-    if (moved.up + moved.down === 0) return [];
-    return [
-      {
+export function movedSince(
+  readings: readonly OutboundsReading[],
+  last: (tag: string, epoch: string) => Reading | undefined,
+): Moved[] {
+  const found = new Map<string, Moved>();
+  for (const [index, { epoch, outbounds }] of readings.entries()) {
+    const later = new Set(readings.slice(index + 1).map((one) => one.epoch));
+    later.delete(epoch);
+    for (const { tag, up, down } of outbounds) {
+      const before = found.get(tag);
+      const known = before?.reading ?? last(tag, epoch);
+      // A commit whose answer was lost has written a later reading, and these bytes with it.
+      if (known && later.has(known.epoch)) continue;
+      const isSame = known?.epoch === epoch && up >= known.up && down >= known.down;
+      const moved = { up: up - (isSame ? known.up : 0), down: down - (isSame ? known.down : 0) };
+      if (moved.up + moved.down === 0) continue;
+      found.set(tag, {
         tag,
-        up: sum(last?.up ?? 0, moved.up),
-        down: sum(last?.down ?? 0, moved.down),
-        epoch,
-        readUp: up,
-        readDown: down,
-        isRemoved: false,
-      },
-    ];
-  });
+        up: sum(before?.up ?? 0, moved.up),
+        down: sum(before?.down ?? 0, moved.down),
+        reading: { epoch, up, down },
+      });
+    }
+  }
+  return [...found.values()];
 }

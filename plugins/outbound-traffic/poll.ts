@@ -1,9 +1,11 @@
 // Reads the core's counters of outbounds, and does what must not happen between a reading and its write.
 import { type Log, messageOf, type Principal, SerialQueue } from '../../kernel/index.js';
+import { repeated } from '../cluster/contract.js';
 import type { CoreCounters, CoreOutboundsApi, EngineApi } from '../engine/contract.js';
 import type { OutboundBytes } from './contract.js';
 import { errors } from './errors.js';
-import type { CountedOutbound, OutboundStore } from './store.js';
+import type { CountedOutbound } from './outbound-rows.js';
+import type { OutboundStore } from './store.js';
 
 interface Needs {
   readonly log: Log;
@@ -34,7 +36,7 @@ export class OutboundPoll {
 
   /** See `OutboundCounts`. */
   adopt(counts: readonly OutboundBytes[], who: Principal): Promise<void> {
-    return this.#queue.run(() => this.#store.adopt(counts, who));
+    return this.#turn(() => this.#store.adopt(counts, who));
   }
 
   /** Counts the last reading of a core that has stopped. */
@@ -46,7 +48,7 @@ export class OutboundPoll {
     try {
       const counters = await this.#engine.counters('outbounds');
       this.#isFailing = false;
-      if (counters) await this.#store.count(counters);
+      if (counters || this.#store.hasUnsaved) await this.#store.count(counters);
     } catch (error) {
       if (!this.#isFailing)
         this.#log.warn('the traffic of outbounds could not be counted; the core keeps counting; retrying', {
@@ -58,7 +60,7 @@ export class OutboundPoll {
 
   /** Without a tag, resets all. What moved until now is counted first, so it does not appear after the reset. Resolves with the number. */
   reset(who: Principal, tag?: string): Promise<number> {
-    return this.#queue.run(async () => {
+    return this.#turn(async () => {
       const chosen = (await this.#counted()).filter((row) => tag === undefined || row.tag === tag);
       if (tag !== undefined && chosen.length === 0 && !(await this.#outbounds.tags()).has(tag))
         throw errors.NO_OUTBOUND(`there is no outbound ${JSON.stringify(tag)}, and none was counted`, {
@@ -71,12 +73,17 @@ export class OutboundPoll {
 
   /** Removes outbounds that the config does not have. Resolves with their tags. */
   prune(who: Principal): Promise<string[]> {
-    return this.#queue.run(async () => {
+    return this.#turn(async () => {
       const configured = await this.#outbounds.tags();
       const unused = (await this.#counted()).filter(({ tag }) => !configured.has(tag));
       await this.#store.remove(unused, who);
       return unused.map(({ tag }) => tag);
     });
+  }
+
+  /** Other panels of the database count all the time. */
+  #turn<T>(work: () => Promise<T>): Promise<T> {
+    return this.#queue.run(() => repeated(work));
   }
 
   async #counted(): Promise<CountedOutbound[]> {

@@ -1,23 +1,14 @@
 // The traffic of outbounds: in memory, in the database, and what the database could not take yet.
-import { createHash } from 'node:crypto';
-import {
-  type Database,
-  type Log,
-  type Principal,
-  type Projection,
-  storageFailure,
-  type Tx,
-} from '../../kernel/index.js';
+import { type Database, type Log, type Principal, storageFailure, type Tx } from '../../kernel/index.js';
 import type { AuditTrailApi } from '../audit/contract.js';
-import type { CoreCounters } from '../engine/contract.js';
+import { repeated } from '../cluster/contract.js';
 import type { LiveOutput } from '../realtime/contract.js';
 import type { OutboundBytes } from './contract.js';
-import { afterReading, type Counted } from './counting.js';
-import type { OutboundTables } from './tables.js';
+import type { CoreReadings } from './core-readings.js';
+import { type Moved, movedSince, type OutboundsReading, type Reading, sum } from './counting.js';
+import { HeldReadings } from './held-readings.js';
+import type { ByTag, Counted, CountedOutbound, OutboundRows } from './outbound-rows.js';
 
-export interface CountedOutbound extends Counted {
-  readonly id: number;
-}
 /** As the API shows it. */
 export interface ShownOutbound {
   readonly id: number;
@@ -26,28 +17,19 @@ export interface ShownOutbound {
   readonly down: number;
   readonly total: number;
 }
-type ByTag = Map<string, CountedOutbound>;
-type Change = { readonly saved: readonly CountedOutbound[] } | { readonly deleted: ReadonlySet<string> };
-
 /** Far more than a config has; an outbound beyond it is counted once there is room. */
 const MOST_ROWS = 10_000;
-const COLUMNS = {
-  hash: 'text',
-  tag: 'text',
-  up: 'integer',
-  down: 'integer',
-  epoch: 'text',
-  read_up: 'integer',
-  read_down: 'integer',
-  is_removed: 'integer',
-} as const;
+const NOTHING = { up: 0, down: 0 } as const;
+const NO_READING = { epoch: '', readUp: 0, readDown: 0 } as const;
 
-const hashOf = (tag: string): string => createHash('sha256').update(tag).digest('hex');
+const readingOf = (row: Counted | undefined): Reading | undefined =>
+  row && { epoch: row.epoch, up: row.readUp, down: row.readDown };
 
 interface Needs {
   readonly db: Database;
   readonly log: Log;
-  readonly tables: OutboundTables;
+  readonly rows: OutboundRows;
+  readonly readings: CoreReadings;
   readonly audit?: AuditTrailApi | undefined;
 }
 
@@ -57,81 +39,75 @@ export class OutboundStore {
   readonly #log: Log;
   readonly #mostRows: number;
   readonly #audit: AuditTrailApi | undefined;
-  readonly #memory: Projection<ByTag, Change>;
-  /** What failed to be written, by tag; it includes what the database has. */
-  readonly #unsaved = new Map<string, Counted>();
+  readonly #rows: OutboundRows;
+  readonly #readings: CoreReadings;
+  readonly #held = new HeldReadings();
   #isFull = false;
   /** What moved since the live stream took it. */
   readonly #moved = new Map<string, { readonly up: number; readonly down: number }>();
+  /** of this, what is not written yet */
+  #noted = new Map<string, { readonly up: number; readonly down: number }>();
   /** the live stream, where there is one */
   live: LiveOutput | undefined;
 
   /** @param mostRows less in tests */
-  constructor({ db, log, tables, audit }: Needs, mostRows = MOST_ROWS) {
+  constructor({ db, log, rows, readings, audit }: Needs, mostRows = MOST_ROWS) {
     this.#audit = audit;
     this.#db = db;
     this.#log = log;
+    this.#readings = readings;
     this.#mostRows = mostRows;
-    this.#memory = db.projection<ByTag, Change>({
-      load: async () =>
-        new Map(
-          (await tables.outbounds.findAll()).map((row) => {
-            const { hash: _, isRemoved, ...outbound } = row.get();
-            return [outbound.tag, { ...outbound, isRemoved: isRemoved !== 0 }];
-          }),
-        ),
-      apply: (state, change) => {
-        if ('saved' in change) for (const row of change.saved) state.set(row.tag, row);
-        else for (const tag of change.deleted) state.delete(tag);
-      },
-    });
+    this.#rows = rows;
   }
 
   /** Outbounds that have been counted, without those that an admin removed. */
   list(): CountedOutbound[] {
-    return [...this.#memory.state.values()].filter(({ isRemoved }) => !isRemoved);
+    return [...this.#rows.state.values()].filter(({ isRemoved }) => !isRemoved);
   }
 
+  /** What is stored of an outbound. */
   counted(tag: string): OutboundBytes | undefined {
-    return this.#unsaved.get(tag) ?? this.#memory.state.get(tag);
+    return this.#rows.state.get(tag);
   }
 
   /** Adds what another panel counted. The reading stays, so that nothing counts twice. Rejects when the database fails. */
   async adopt(counts: readonly OutboundBytes[], who: Principal): Promise<void> {
-    const { state } = this.#memory;
+    const { state } = this.#rows;
     let room = this.#mostRows - state.size;
-    const rows = counts.flatMap((count): { before: Counted | undefined; after: Counted }[] => {
-      const before = this.#unsaved.get(count.tag) ?? state.get(count.tag);
-      if (before && before.up + before.down >= count.up + count.down) return [];
-      if (!before && room-- <= 0) return [];
-      const { up = 0, down = 0, epoch = '', readUp = 0, readDown = 0 } = before ?? {};
-      const after = {
-        tag: count.tag,
-        up: Math.min(up + count.up, Number.MAX_SAFE_INTEGER),
-        down: Math.min(down + count.down, Number.MAX_SAFE_INTEGER),
-        epoch,
-        readUp,
-        readDown,
-        isRemoved: false,
-      };
-      return [{ before, after }];
+    const taken = counts.filter(({ tag, up, down }) => {
+      const before = state.get(tag);
+      return before ? before.up + before.down < up + down : room-- > 0;
     });
-    if (rows.length === 0) return;
+    if (taken.length === 0) return;
     await this.#db.write(async (tx) => {
-      await this.#save(
-        tx,
-        rows.map(({ after }) => after),
-      );
-      const changes = rows.map(({ before, after }) => ({
-        kind: before ? ('updated' as const) : ('added' as const),
-        name: after.tag,
-        before: before && { up: before.up, down: before.down },
-        after: { up: after.up, down: after.down },
-      }));
+      const before = await this.#before(tx, taken);
+      const after = taken.map(({ tag, up, down }) => {
+        const row = before.get(tag) ?? { ...NOTHING, ...NO_READING };
+        return { ...row, tag, up: sum(row.up, up), down: sum(row.down, down), isRemoved: false };
+      });
+      await this.#rows.save(tx, after);
+      const changes = after.map(({ tag, up, down }) => {
+        const row = before.get(tag);
+        return {
+          kind: row ? ('updated' as const) : ('added' as const),
+          name: tag,
+          before: row && { up: row.up, down: row.down },
+          after: { up, down },
+        };
+      });
       await this.#audit?.record(tx, 'outboundTraffic', who, changes);
     });
-    for (const { after } of rows) this.#unsaved.delete(after.tag);
     this.live?.send(() => this.shown());
+  }
+
+  /** What these outbounds have counted until this turn: memory may lack what another panel has just added. */
+  async #before(tx: Tx, of: readonly { readonly tag: string }[]): Promise<ReadonlyMap<string, Counted>> {
+    if (!this.#readings.areShared || of.length === 0) return this.#rows.state;
+    const rows = await this.#rows.within(
+      tx,
+      of.map(({ tag }) => tag),
+    );
+    return new Map(rows.map((row) => [row.tag, row]));
   }
 
   shown(): ShownOutbound[] {
@@ -144,64 +120,97 @@ export class OutboundStore {
     }));
   }
 
-  /** Adds what moved since the last reading. While the database fails, this is kept for the next call. */
-  async count(counters: Pick<CoreCounters, 'epoch' | 'outbounds'>): Promise<void> {
-    const { state } = this.#memory;
-    const known = (tag: string) => this.#unsaved.get(tag) ?? state.get(tag);
-    const before = new Map<string, Counted | undefined>();
-    for (const row of afterReading(counters, known)) {
-      before.set(row.tag, known(row.tag));
-      this.#unsaved.set(row.tag, row);
-    }
-    this.#leaveOutNew(state);
-    for (const [tag, last] of before) this.#noteMoved(this.#unsaved.get(tag), last);
-    const gone = [...state.values()].filter(
-      ({ tag, isRemoved, epoch }) => isRemoved && epoch !== counters.epoch && !this.#unsaved.has(tag),
-    );
-    if (this.#unsaved.size + gone.length === 0) return;
+  /** Adds what moved since the last reading, and what could not be written before. While the database fails, readings are kept for the next call. */
+  async count(reading: OutboundsReading | undefined): Promise<void> {
     try {
-      await this.#db.write(async (tx) => {
-        await this.#save(tx, [...this.#unsaved.values()]);
-        await this.#delete(tx, gone);
-      });
-      this.#unsaved.clear();
-      this.live?.send(() => this.shown());
+      const add = () => this.#add(reading);
+      // Other panels count at the same moments.
+      if (await (this.#readings.areShared ? repeated(add) : add())) this.live?.send(() => this.shown());
+      this.#held.clear();
+      this.#noted.clear();
     } catch (error) {
+      if (reading) this.#held.add(reading);
       // The kernel reports failures of the database.
       if (!storageFailure(error)) throw error;
     }
   }
 
-  #noteMoved(row: Counted | undefined, last: Counted | undefined): void {
-    // Without the live stream nobody takes them.
-    if (!row || !this.live) return;
-    const { up, down } = this.#moved.get(row.tag) ?? { up: 0, down: 0 };
-    this.#moved.set(row.tag, {
-      up: up + row.up - (last?.up ?? 0),
-      down: down + row.down - (last?.down ?? 0),
+  /** Resolves with whether anything was written. */
+  async #add(reading: OutboundsReading | undefined): Promise<boolean> {
+    const { state } = this.#rows;
+    const readings = this.#held.before(reading);
+    const epochs = readings.map(({ epoch }) => epoch);
+    const found = movedSince(readings, (tag, epoch) =>
+      this.#readings.last(tag, epoch, readingOf(state.get(tag))),
+    );
+    const moved = this.#withRoom(found, state);
+    this.#noteMoved(moved);
+    const gone = reading ? this.#gone(state, reading.epoch, moved) : [];
+    // A commit whose answer was lost may be compared with readings of cores before once more.
+    const over = reading && this.#held.isEmpty ? this.#readings.over(reading.epoch) : [];
+    if (moved.length + gone.length + over.length === 0) return false;
+    await this.#db.write(async (tx) => {
+      const before = await this.#before(tx, moved);
+      await this.#rows.save(
+        tx,
+        moved.map((one) => this.#after(before.get(one.tag), one, epochs)),
+      );
+      await this.#readings.save(tx, moved, { over, epochs });
+      await this.#rows.delete(tx, gone);
     });
+    return moved.length + gone.length > 0;
+  }
+
+  #after(row: Counted | undefined, { tag, up, down, reading }: Moved, epochs: readonly string[]): Counted {
+    const total = { tag, up: sum(row?.up ?? 0, up), down: sum(row?.down ?? 0, down), isRemoved: false };
+    if (!this.#readings.areShared)
+      return { ...total, epoch: reading.epoch, readUp: reading.up, readDown: reading.down };
+    // That of another core stays: its panel may not have counted it among several yet.
+    if (!row || epochs.includes(row.epoch)) return { ...total, ...NO_READING };
+    return { ...total, epoch: row.epoch, readUp: row.readUp, readDown: row.readDown };
+  }
+
+  /** Removed outbounds whose counters are gone, or have their reading elsewhere. */
+  #gone(state: ByTag, epoch: string, moved: readonly Moved[]): CountedOutbound[] {
+    const isOver = (row: Counted) => (this.#readings.areShared ? row.epoch === '' : row.epoch !== epoch);
+    const gone = [...state.values()].filter((row) => row.isRemoved && isOver(row));
+    return gone.filter((row) => !moved.some(({ tag }) => tag === row.tag));
+  }
+
+  #noteMoved(moved: readonly Moved[]): void {
+    // Without the live stream nobody takes them.
+    if (!this.live) return;
+    for (const { tag, up, down } of moved) {
+      const [now, noted] = [this.#moved.get(tag) ?? NOTHING, this.#noted.get(tag) ?? NOTHING];
+      this.#moved.set(tag, {
+        up: now.up + Math.max(0, up - noted.up),
+        down: now.down + Math.max(0, down - noted.down),
+      });
+      this.#noted.set(tag, { up, down });
+    }
   }
 
   /** Returns the bytes that moved since the previous call. */
   take(): { readonly tag: string; readonly up: number; readonly down: number }[] {
     const moved = [...this.#moved].map(([tag, bytes]) => ({ tag, ...bytes }));
     this.#moved.clear();
-    return moved;
+    return moved.filter(({ up, down }) => up + down > 0);
   }
 
   /** Without a row nothing is read: the bytes count once a row was removed, if their core still runs. */
-  #leaveOutNew(state: ByTag): void {
+  #withRoom(moved: readonly Moved[], state: ByTag): Moved[] {
     let room = this.#mostRows - state.size;
-    const left = [...this.#unsaved.keys()].filter((tag) => !state.has(tag) && room-- <= 0);
-    for (const tag of left) this.#unsaved.delete(tag);
-    if (left.length > 0 && !this.#isFull)
+    const left = new Set(moved.filter(({ tag }) => !state.has(tag) && room-- <= 0));
+    const [first] = left;
+    if (first && !this.#isFull)
       this.#log.error('too many outbounds have been counted; remove those that no config has', {
         most: this.#mostRows,
-        notCounted: left.length,
-        first: left[0]?.slice(0, 100),
+        notCounted: left.size,
+        first: first.tag.slice(0, 100),
         fix: 'POST /panel/api/x/outbound-traffic/prune',
       });
-    this.#isFull = left.length > 0;
+    this.#isFull = left.size > 0;
+    return moved.filter((one) => !left.has(one));
   }
 
   /** Sets these to zero; their counters go on from the last reading. Rejects when the database fails. */
@@ -218,7 +227,7 @@ export class OutboundStore {
     const zero = outbounds.map((row) => ({ ...row, up: 0, down: 0, isRemoved }));
     if (zero.length === 0) return;
     await this.#db.write(async (tx) => {
-      await this.#save(tx, zero);
+      await this.#rows.save(tx, zero);
       const changes = outbounds.map(({ tag, up, down }) => ({
         kind: isRemoved ? ('deleted' as const) : ('updated' as const),
         name: tag,
@@ -232,59 +241,6 @@ export class OutboundStore {
 
   /** Whether bytes wait that could not be written; a reset would not reach them. */
   get hasUnsaved(): boolean {
-    return this.#unsaved.size > 0;
-  }
-
-  async #save(tx: Tx, rows: readonly Counted[]): Promise<void> {
-    if (rows.length === 0) return;
-    const hashes = new Map(rows.map(({ tag }) => [tag, hashOf(tag)]));
-    const { rows: from, incoming, onConflict } = tx.sql;
-    const set = Object.keys(COLUMNS).map((column) => `${column} = ${incoming(column)}`);
-    await tx.run(
-      `INSERT INTO outbound_traffic (hash, tag, up, down, epoch, read_up, read_down, is_removed)
-       SELECT j.hash, j.tag, j.up, j.down, j.epoch, j.read_up, j.read_down, j.is_removed FROM ${from(COLUMNS)} AS j WHERE true
-       ${onConflict('hash', set.join(', '))}`,
-      {
-        rows: JSON.stringify(
-          rows.map(({ tag, up, down, epoch, readUp, readDown, isRemoved }) => [
-            hashes.get(tag),
-            tag,
-            up,
-            down,
-            epoch,
-            readUp,
-            readDown,
-            Number(isRemoved),
-          ]),
-        ),
-      },
-    );
-    const ids = await this.#idsOf(tx, hashes);
-    tx.apply(this.#memory, { saved: rows.map((row) => ({ ...row, id: ids.get(row.tag) ?? 0 })) });
-  }
-
-  /** Ids by tag; the database is asked about new rows only. */
-  async #idsOf(tx: Tx, hashes: ReadonlyMap<string, string>): Promise<ReadonlyMap<string, number>> {
-    const { state } = this.#memory;
-    const ids = new Map<string, number>();
-    const tags = new Map<string, string>();
-    for (const [tag, hash] of hashes) {
-      const id = state.get(tag)?.id;
-      if (id === undefined) tags.set(hash, tag);
-      else ids.set(tag, id);
-    }
-    if (tags.size === 0) return ids;
-    const rows = await tx.query<{ id: number; hash: string }>(
-      'SELECT id, hash FROM outbound_traffic WHERE hash IN (:hashes)',
-      { hashes: [...tags.keys()] },
-    );
-    for (const { id, hash } of rows) ids.set(tags.get(hash) ?? '', id);
-    return ids;
-  }
-
-  async #delete(tx: Tx, rows: readonly CountedOutbound[]): Promise<void> {
-    if (rows.length === 0) return;
-    await tx.run('DELETE FROM outbound_traffic WHERE id IN (:ids)', { ids: rows.map(({ id }) => id) });
-    tx.apply(this.#memory, { deleted: new Set(rows.map(({ tag }) => tag)) });
+    return !this.#held.isEmpty;
   }
 }

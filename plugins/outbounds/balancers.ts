@@ -1,6 +1,7 @@
 // Balancers of the running core: what they choose, and overrides that outlive the core.
 import { type Database, type Log, messageOf, type Principal, SerialQueue } from '../../kernel/index.js';
 import type { AuditTrailApi } from '../audit/contract.js';
+import type { PanelsApi } from '../cluster/contract.js';
 import type { CoreOutboundsApi, CoreRoutesApi } from '../engine/contract.js';
 import { errors } from './errors.js';
 import type { OverrideStore } from './override-store.js';
@@ -19,6 +20,7 @@ interface Needs {
   readonly coreRoutes: CoreRoutesApi | undefined;
   readonly configured: CoreOutboundsApi | undefined;
   readonly audit?: AuditTrailApi | undefined;
+  readonly panels?: Pick<PanelsApi, 'leads' | 'hasOwnCore'> | undefined;
 }
 
 export class Balancers {
@@ -27,9 +29,11 @@ export class Balancers {
   readonly #queue = new SerialQueue();
   /** of overrides that are not in force, by tag; each is logged once */
   readonly #reasons = new Map<string, string>();
+  /** `changes` of the overrides that the core was last given */
+  #given = 0;
 
-  constructor({ db, log, overrides, coreRoutes, configured, audit }: Needs) {
-    this.#needs = { db, log, overrides, coreRoutes, configured, audit };
+  constructor({ db, log, overrides, coreRoutes, configured, audit, panels }: Needs) {
+    this.#needs = { db, log, overrides, coreRoutes, configured, audit, panels };
   }
 
   /** Without tags, all of the config. */
@@ -86,10 +90,18 @@ export class Balancers {
     throw errors.NO_OUTBOUND(`there is no outbound ${JSON.stringify(target)}`, { path: 'target' });
   }
 
+  /** Another panel of this database has changed something: where that is an override, the core of this panel follows. */
+  async followOthers(): Promise<void> {
+    if (this.#needs.overrides.changes !== this.#given) await this.sync();
+  }
+
   /** Makes the core have all overrides, and no others; called when it may have lost or regained some. Never rejects. */
   sync(): Promise<void> {
     return this.#queue.run(async () => {
-      const { overrides, configured, coreRoutes } = this.#needs;
+      const { overrides, configured, coreRoutes, panels } = this.#needs;
+      // Where another panel runs the only core, to compose the config would be for nothing.
+      if (panels && !panels.leads && !panels.hasOwnCore) return;
+      this.#given = overrides.changes;
       try {
         // One that has ended is still there when its balancer becomes again what it was: the core keeps each with its override.
         for (const tag of (await coreRoutes?.balancers()) ?? [])

@@ -1,6 +1,7 @@
 // Tests outbounds, and says where connections leave.
-import { contribute, definePlugin, job, maybe, singleton, tap } from '../../kernel/index.js';
+import { contribute, definePlugin, everywhere, job, maybe, singleton, tap } from '../../kernel/index.js';
 import { Clients } from '../clients/contract.js';
+import { othersWrote, Panels } from '../cluster/contract.js';
 import { CoreGuard } from '../core-guard/contract.js';
 import { CoreTemplate } from '../core-template/contract.js';
 import {
@@ -40,6 +41,7 @@ export default definePlugin({
     clients: maybe(Clients),
     inbounds: maybe(LocalInbounds),
     audit: maybe(AuditTrail),
+    panels: maybe(Panels),
   },
   hooks: [outboundDown, outboundUp],
   settings: outboundSettings,
@@ -61,11 +63,12 @@ export default definePlugin({
       if (to === 'running') await balancers.sync();
     }),
     tap(beforeRulesInForce, () => balancers.sync()),
+    tap(othersWrote, () => balancers.followOthers()),
   ],
   routes,
   jobs: ({ watch, balancers }) => [
     job('watch', '1m', (signal) => watch.runWhenDue(signal)),
-    // Events may be lost.
-    job('overrides', '30s', () => balancers.sync()),
+    // Events may be lost. Each panel has its own core.
+    everywhere(job('overrides', '30s', () => balancers.sync())),
   ],
 });

@@ -6,13 +6,21 @@ import type { OverrideTables } from './tables.js';
 const hashOf = (tag: string): string => createHash('sha256').update(tag).digest('hex');
 
 export class OverrideStore {
+  /** how often memory has changed, by this panel and by others of the same database */
+  changes = 0;
   readonly #memory: Projection<Map<string, string>, { readonly tag: string; readonly target: string }>;
 
   constructor({ db, tables }: { readonly db: Database; readonly tables: OverrideTables }) {
     this.#memory = db.projection({
-      load: async () =>
-        new Map((await tables.overrides.findAll()).map((row) => [row.get().tag, row.get().target])),
-      apply: (state, { tag, target }) => void (target === '' ? state.delete(tag) : state.set(tag, target)),
+      load: async () => {
+        this.changes += 1;
+        return new Map((await tables.overrides.findAll()).map((row) => [row.get().tag, row.get().target]));
+      },
+      apply: (state, { tag, target }) => {
+        this.changes += 1;
+        if (target === '') state.delete(tag);
+        else state.set(tag, target);
+      },
     });
   }
 

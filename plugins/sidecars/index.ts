@@ -14,7 +14,7 @@ import {
   variable,
   withDefault,
 } from '../../kernel/index.js';
-import { beforeLeadEnds, inTime } from '../cluster/contract.js';
+import { beforeLeadEnds, inTime, Panels } from '../cluster/contract.js';
 import { ProgramUsers } from '../clients/contract.js';
 import { UserServers } from '../engine/contract.js';
 import { afterInboundSave, LocalInbounds } from '../inbounds/contract.js';
@@ -46,6 +46,7 @@ export default definePlugin({
     users: ProgramUsers,
     counting: Counting,
     outgoing: maybe(Outgoing),
+    panels: maybe(Panels),
   },
   services: { downloads: singleton(Downloads), runners: singleton(Runners) },
   provides: ({ runners }) => [provide(RunningSidecars, runners)],

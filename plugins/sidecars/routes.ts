@@ -18,7 +18,7 @@ export const routes = ({ runners }: { runners: RunningSidecarsApi }): readonly R
     method: 'GET',
     path: '/panel/api/x/sidecars',
     name: 'sidecars.list',
-    doc: 'The programs that run inbounds in place of the core: one entry for each process.',
+    doc: 'The programs that run inbounds in place of the core: one entry for each process. Where several panels share a database, only the one that leads runs them, on its machine, also where each panel has a core of its own; the others answer an empty list.',
     reply: payload(list(Status)),
     handle: () =>
       runners

@@ -2,6 +2,7 @@
 import { AsyncResource } from 'node:async_hooks';
 import { type Clock, messageOf, type PluginContext } from '../../kernel/index.js';
 import type { ProgramUsersApi } from '../clients/contract.js';
+import type { PanelsApi } from '../cluster/contract.js';
 import { type Applied, DONE, type UserRef, type UserServer } from '../engine/contract.js';
 import type { Inbound, InboundChange, LocalInboundsApi } from '../inbounds/contract.js';
 import type { ProcessesApi } from '../processes/contract.js';
@@ -23,6 +24,7 @@ interface Needs extends Pick<PluginContext, 'log' | 'contributions' | 'dataDirec
   readonly inbounds: LocalInboundsApi;
   readonly users: ProgramUsersApi;
   readonly downloads: Downloads;
+  readonly panels?: Pick<PanelsApi, 'leads'> | undefined;
 }
 
 export class Runners implements RunningSidecarsApi, UserServer, CounterSource {
@@ -111,7 +113,10 @@ export class Runners implements RunningSidecarsApi, UserServer, CounterSource {
 
   state(inbound: Inbound): string {
     const runner = this.#byProtocol.get(inbound.protocol);
-    return runner ? runner.state(inbound) : `not running: there is no sidecar for ${inbound.protocol}`;
+    if (runner) return runner.state(inbound);
+    return this.#needs.panels?.leads === false
+      ? 'not running: the panel that leads runs this program, on its machine alone'
+      : `not running: there is no sidecar for ${inbound.protocol}`;
   }
 
   instances(protocol?: string): readonly SidecarStatus[] {

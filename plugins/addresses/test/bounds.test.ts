@@ -84,6 +84,7 @@ test('a check of many clients lets other work run', async (t) => {
     clients: { byId: (id: number) => ({ ...client, id }) as unknown as ClientRow },
     connections: undefined,
     sightings,
+    shared: { isOn: false, elsewhere: () => [] },
     settings: {
       // Each client takes a while.
       read: () => {

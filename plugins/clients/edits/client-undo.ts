@@ -21,12 +21,16 @@ import type { ClientEdit } from './edit.js';
 type Facts = Readonly<Record<string, unknown>>;
 type Listed = readonly ({ readonly inboundId: number } & Credential)[];
 
-/** What an admin can edit of a client, as JSON. */
-const factsOf = (row: Readonly<ClientRow>): Facts => ({
-  ...Object.fromEntries(sentFields.map((name) => [name, row[name]])),
-  inboundIds: row.inboundIds,
-  credentials: row.credentials ? credentialList(row.credentials) : [],
-});
+const FACTS = [...sentFields, 'inboundIds', 'credentials'] as const;
+type Fact = (typeof FACTS)[number];
+
+/** What an admin can edit of a client, as JSON: all of it, or these fields. */
+function factsOf(row: Readonly<ClientRow>, names: readonly Fact[] = FACTS): Facts {
+  const facts: Record<string, unknown> = {};
+  for (const name of names)
+    facts[name] = name === 'credentials' ? credentialList(row.credentials ?? new Map()) : row[name];
+  return facts;
+}
 
 /** What an export has no name for. */
 const RETURNING = [
@@ -83,7 +87,10 @@ export class ClientUndo {
     const known = changes.flatMap(({ before, after }) => (before ? [{ before, after }] : []));
     return mapInSlices(known, ({ before, after }): KeptChange => {
       const { id, email: name } = before;
-      if (after) return keptUpdate({ id, name: after.email }, factsOf(before), factsOf(after));
+      if (after) {
+        const moved = FACTS.filter((fact) => before[fact] !== after[fact]);
+        return keptUpdate({ id, name: after.email }, factsOf(before, moved), factsOf(after, moved));
+      }
       return { kind: 'deleted', id, name, before: recordOf.get(id) as unknown as Facts, after: {} };
     });
   }

@@ -1,67 +1,12 @@
 // Runs on every database in test:full.
 // A core for each panel: all serve the same clients, and every byte counts once, whoever leads and whichever panel dies.
-import test, { type ExecutionContext } from 'ava';
+import test from 'ava';
 import { onSqlite } from '../../../test/harness/database.js';
-import { connect, MIB, openServer, usageOf, type User } from '../../../test/engine/user.js';
-import type { PanelProcess } from '../../../test/harness/panel-process.js';
-import type { ByteServer } from '../../engine/xray/test/traffic.js';
+import { connect, MIB, openServer, usageOf } from '../../../test/engine/user.js';
+import { connected, countedBy, downloads, inARow, opened, own, SEVERAL_POLLS_MS } from './own-cores.js';
 import { leads, Panels } from './two-panels.js';
 
 const onServer = onSqlite ? test.skip : test.serial;
-/** A poll, the other panel's and then the leader's. */
-const SEVERAL_POLLS_MS = 30_000;
-/** So many connections one after another are of both cores. */
-const IN_A_ROW = 8;
-
-const own = (preset: string) => ({
-  WEIR_PRESET: preset,
-  WEIR_CLUSTER_CORE: 'own',
-  WEIR_ENGINE_BIN: process.env['WEIR_ENGINE_BIN'] ?? '',
-});
-
-async function opened(t: ExecutionContext, panels: Panels, preset = 'standard') {
-  const [a, b] = [await panels.start('a', own(preset)), await panels.start('b', own(preset))];
-  for (const panel of [a, b])
-    await panel.until(async () => (await panel.corePid()) !== undefined, 'each panel has a core');
-  const server = await openServer(t);
-  return { a, b, server };
-}
-
-/** Each core has the client within a second; the first of several connections may come to one that has not. */
-async function connected(t: ExecutionContext, panel: PanelProcess, email: string, server: ByteServer) {
-  const user = await connect(t, panel, email, server);
-  await inARow(panel, 'each core serves the client', () => user.served().catch(() => false));
-  return user;
-}
-
-/** Each connection goes to one of the cores, and none of them follows at the same moment. */
-async function inARow(panel: PanelProcess, what: string, isSo: () => Promise<boolean>): Promise<void> {
-  let times = 0;
-  await panel.until(
-    async () => {
-      times = (await isSo()) ? times + 1 : 0;
-      return times === IN_A_ROW;
-    },
-    what,
-    SEVERAL_POLLS_MS,
-  );
-}
-
-/** Both cores listen on the port of the inbound, and the system gives each connection to one of them. */
-async function downloads(user: User, times: number, bytes: number): Promise<number> {
-  let came = 0;
-  for (let n = 0; n < times; n++) came += await user.download(bytes);
-  return came;
-}
-
-const countedBy = async (panel: PanelProcess, email: string, payload: number) => {
-  await panel.until(
-    async () => (await usageOf(panel, email)).down >= payload,
-    `${payload} bytes of ${email} are counted`,
-    SEVERAL_POLLS_MS,
-  );
-  return (await usageOf(panel, email)).down;
-};
 
 /** Bytes that each panel's core has counted. */
 const perCore = (panels: Panels) =>
@@ -152,7 +97,7 @@ onServer(
   'a client that an undo brings back in one panel counts nothing again in the other core',
   async (t) => {
     await using panels = await Panels.open();
-    const { a, b, server } = await opened(t, panels, 'standard');
+    const { a, b, server } = await opened(t, panels);
     const inbound = await a.addInbound();
     await a.addClient('ann', [inbound]);
     const user = await connected(t, a, 'ann', server);

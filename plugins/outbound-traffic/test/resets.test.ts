@@ -1,8 +1,9 @@
 // Runs on every database in test:full.
 import test from 'ava';
 import type { Database, Log } from '../../../kernel/index.js';
+import type { CoreReadings } from '../core-readings.js';
+import type { OutboundRows } from '../outbound-rows.js';
 import { OutboundStore } from '../store.js';
-import type { OutboundTables } from '../tables.js';
 import { openWorld } from './world.js';
 
 test('resets one outbound or all; bytes from before the reset do not appear after it', async (t) => {
@@ -121,20 +122,25 @@ test('the number of rows is bounded; those beyond it are named, and count once t
   const state = new Map<string, object>();
   const said: object[] = [];
   let stored = 0;
+  const rows = {
+    state,
+    save: async (_: object, saved: { tag: string }[]) => {
+      if (saved.length > 0) stored += 1;
+      for (const row of saved) state.set(row.tag, row);
+    },
+    delete: async () => undefined,
+  } as unknown as OutboundRows;
+  const readings = {
+    areShared: false,
+    last: (_tag: string, _epoch: string, row: unknown) => row,
+    over: () => [],
+    save: async () => undefined,
+  } as unknown as CoreReadings;
   const db = {
-    projection: () => ({ state }),
-    write: async (work: (tx: object) => Promise<void>) =>
-      work({
-        sql: { rows: () => 'j', incoming: (name: string) => name, onConflict: () => '' },
-        run: async () => void (stored += 1),
-        query: async () => [],
-        apply: (_: object, { saved }: { saved: { tag: string }[] }) => {
-          for (const row of saved) state.set(row.tag, row);
-        },
-      }),
+    write: async (work: (tx: object) => Promise<void>) => work({}),
   } as unknown as Database;
   const log = { error: (_: string, data: object) => void said.push(data) } as unknown as Log;
-  const store = new OutboundStore({ db, log, tables: {} as OutboundTables }, 2);
+  const store = new OutboundStore({ db, log, rows, readings }, 2);
   const reading = (...tags: string[]) => ({
     epoch: 'first',
     outbounds: tags.map((tag) => ({ tag, up: 1, down: 1 })),

@@ -1,7 +1,9 @@
 // A panel without a core, whose outbounds move what a test says.
-import { type Database, kernelErrors } from '../../../kernel/index.js';
+import { type Database, kernelErrors, type Plugin, provide } from '../../../kernel/index.js';
 import { FakeClock, FakeEngine, TestPanel } from '../../../test/harness/index.js';
 import { servicesOf } from '../../../test/harness/services-of.js';
+import { Panels } from '../../cluster/contract.js';
+import cluster from '../../cluster/index.js';
 import outboundTraffic from '../index.js';
 import type { OutboundStore } from '../store.js';
 
@@ -13,11 +15,28 @@ export interface Shown {
   readonly total: number;
 }
 
-export async function openWorld(engine = new FakeEngine(), dataDirectory?: string) {
+/** A panel that takes itself for one of several. */
+const oneOfSeveral = (name: string): Plugin => ({
+  ...cluster,
+  provides: () => [
+    provide(Panels, {
+      name,
+      leads: true,
+      count: 2,
+      others: ['other'],
+      number: 1,
+      hasOwnCore: true,
+      startsAgain: false,
+    }),
+  ],
+});
+
+/** @param name of the panel among several; blank for one alone */
+export async function openWorld(engine = new FakeEngine(), dataDirectory?: string, name = '') {
   const inside = servicesOf<{ db: Database; store: OutboundStore }>(outboundTraffic);
   const clock = new FakeClock();
   const panel = await TestPanel.boot({
-    plugins: [inside.plugin, engine.plugin],
+    plugins: [inside.plugin, engine.plugin, ...(name === '' ? [] : [oneOfSeveral(name)])],
     clock,
     ...(dataDirectory !== undefined && { dataDirectory }),
   });

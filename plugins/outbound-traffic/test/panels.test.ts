@@ -1,0 +1,72 @@
+// Runs on every database.
+// Readings of each panel's core are its own: none is counted twice when others count, or when a panel joins or leaves them.
+import test from 'ava';
+import { FakeEngine } from '../../../test/harness/index.js';
+import { openWorld } from './world.js';
+
+test('panels that follow one another on a database count each core from where it was', async (t) => {
+  const [first, second] = [new FakeEngine(), new FakeEngine()];
+  first.restart('core of a');
+  second.restart('core of b');
+  const alone = await openWorld(first);
+  t.teardown(() => alone.panel.stop());
+  const { dataDirectory } = alone.panel;
+  first.moveOut('direct', 1, 100);
+  await alone.poll();
+  await alone.panel.stop();
+
+  const counts = async (engine: FakeEngine, name: string) => {
+    const world = await openWorld(engine, dataDirectory, name);
+    await world.poll();
+    await world.poll();
+    const bytes = await world.bytes();
+    await world.panel.stop();
+    return bytes['direct'];
+  };
+  first.moveOut('direct', 2, 200);
+  t.deepEqual(await counts(first, 'a'), [3, 300], 'it is one of several now');
+  second.moveOut('direct', 10, 1000);
+  t.deepEqual(await counts(second, 'b'), [13, 1300], 'another core');
+  first.moveOut('direct', 4, 400);
+  t.deepEqual(await counts(first, 'a'), [17, 1700]);
+  first.moveOut('direct', 8, 800);
+  t.deepEqual(await counts(first, ''), [25, 2500], 'alone again');
+  first.moveOut('direct', 16, 1600);
+  t.deepEqual(await counts(first, 'a'), [41, 4100], 'and one of several again');
+  second.moveOut('direct', 20, 2000);
+  t.deepEqual(await counts(second, 'b'), [61, 6100]);
+  first.restart('next core of a');
+  first.moveOut('direct', 100, 1);
+  t.deepEqual(await counts(first, 'a'), [161, 6101]);
+
+  const last = await openWorld(first, dataDirectory, 'a');
+  await using _ = last.panel;
+  await last.reset('direct');
+  t.deepEqual(await last.bytes(), { direct: [0, 0] });
+  await last.panel.stop();
+  t.deepEqual(await counts(second, 'b'), [0, 0], 'a reset of one panel holds for the readings of all');
+});
+
+test('an outbound that is pruned in one of several panels does not come back with what was counted', async (t) => {
+  const [first, second] = [new FakeEngine(), new FakeEngine()];
+  first.restart('core of a');
+  second.restart('core of b');
+  const a = await openWorld(first, undefined, 'a');
+  t.teardown(() => a.panel.stop());
+  first.outboundTags = second.outboundTags = [];
+  first.moveOut('old', 1, 100);
+  await a.poll();
+  await a.panel.stop();
+  const b = await openWorld(second, a.panel.dataDirectory, 'b');
+  t.teardown(() => b.panel.stop());
+  second.moveOut('old', 2, 200);
+  t.deepEqual(await b.prune(), ['old']);
+  await b.poll();
+  t.deepEqual(await b.bytes(), {});
+  second.moveOut('old', 1, 1);
+  await b.poll();
+  t.deepEqual(await b.bytes(), { old: [1, 1] }, 'what moves after it is shown');
+  await b.panel.stop();
+  await using again = (await openWorld(first, a.panel.dataDirectory, 'a')).panel;
+  t.like((await again.get<object[]>('/panel/api/engine/getOutboundsTraffic'))[0], { up: 1, down: 1 });
+});
