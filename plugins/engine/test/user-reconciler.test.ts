@@ -24,6 +24,13 @@ test('a user is added, replaced and removed by the desired state at the call', a
   t.deepEqual(world.driver.names('in-1'), ['i1.c1']);
 });
 
+test('a user that several changes name, as those of another panel do, is put once', async (t) => {
+  const world = await opened({ 1: 'a' });
+  world.users.set('i1.c2', 'b');
+  await world.supervisor.reconcileUsers([user(1, 2), user(1, 1), user(1, 2)]);
+  t.deepEqual(world.driver.news(), ['putUser i1.c2', 'putUser i1.c1']);
+});
+
 test('users of an inbound that is not in the config are no concern of the core', async (t) => {
   const world = await opened({});
   t.deepEqual(await world.supervisor.reconcileUsers([user(9, 1)]), { pending: false, reason: '' });

@@ -75,18 +75,18 @@ export class UserReconciler {
     if (gone.length > 0) this.#removed(gone);
   }
 
-  /** Adds, replaces or removes these users, of any inbounds. */
+  /** Adds, replaces or removes these users, of any inbounds: each once, or the core would be told to add it twice at the same moment. */
   async applyAll(driver: CoreDriver, inbounds: Inbounds, users: readonly UserRef[]): Promise<Applied> {
-    const byInbound = new Map<number, UserRef[]>();
+    const byInbound = new Map<number, Map<number, UserRef>>();
     for (const ref of users) {
       const refs = byInbound.get(ref.inboundId);
-      if (refs) refs.push(ref);
-      else byInbound.set(ref.inboundId, [ref]);
+      if (refs) refs.set(ref.clientId, ref);
+      else byInbound.set(ref.inboundId, new Map([[ref.clientId, ref]]));
     }
     const applied = await Promise.all(
       [...byInbound].map(async ([inboundId, refs]) => {
         const tag = inbounds.get(inboundId)?.tag;
-        return tag === undefined ? DONE : this.apply(driver, tag, inboundId, refs);
+        return tag === undefined ? DONE : this.apply(driver, tag, inboundId, [...refs.values()]);
       }),
     );
     return applied.find(({ pending }) => pending) ?? DONE;
