@@ -10,6 +10,7 @@
 //   --minutes 30          how long
 //   --seed 7              of the faults
 //   --writers own         each panel writes to a database server of its own, in place of all to one
+//   --cores leader        the panel that leads has a core, in place of each
 //   --calm                without faults
 //   --figures             only measures: fetches with one to three panels, lag, takeovers
 import { parseArgs } from 'node:util';
@@ -26,6 +27,7 @@ const { values, positionals } = parseArgs({
     seed: { type: 'string', default: process.env.WEIR_TEST_SEED ?? String((Date.now() % 1_000_000) + 1) },
     loopback: { type: 'boolean', default: false },
     writers: { type: 'string', default: 'one' },
+    cores: { type: 'string', default: 'own' },
     calm: { type: 'boolean', default: false },
     figures: { type: 'boolean', default: false },
   },
@@ -45,6 +47,7 @@ const number = (name, least) => {
 };
 const [minutes, clients, seed] = [number('minutes', 1), number('clients', 1000), number('seed', 1)];
 if (!['one', 'own'].includes(values.writers)) give(`--writers ${values.writers}: it must be one or own`);
+if (!['leader', 'own'].includes(values.cores)) give(`--cores ${values.cores}: it must be leader or own`);
 if (!['sqlite', 'mariadb'].includes(values.database))
   give(`--database ${values.database}: it must be sqlite or mariadb`);
 await setUp();
@@ -59,7 +62,8 @@ const note = (text) => process.stderr.write(`  ${new Date().toISOString().slice(
 async function cluster() {
   const { whyNoNamespaces } = await import('../dist/test/node-soak/places.js');
   const { whyNoGalera } = await import('../dist/test/cluster/galera.js');
-  const missing = (await whyNoNamespaces()) || whyNoGalera();
+  const { whyNoRedis } = await import('../dist/test/cluster/messages.js');
+  const missing = (await whyNoNamespaces()) || whyNoGalera() || whyNoRedis();
   if (missing) give(`the proof of several panels is left out: ${missing}`);
   if (values.figures) {
     const { clusterFigures } = await import('../dist/test/cluster/figures.js');
@@ -67,8 +71,17 @@ async function cluster() {
     return [];
   }
   const { clusterProof } = await import('../dist/test/cluster/cluster-proof.js');
-  const { writers, calm } = values;
-  return clusterProof({ binary: found.binary, seconds: 60 * minutes, writers, seed, calm, say, note });
+  const { writers, cores, calm } = values;
+  return clusterProof({
+    binary: found.binary,
+    seconds: 60 * minutes,
+    writers,
+    cores,
+    seed,
+    calm,
+    say,
+    note,
+  });
 }
 const all = async () => {
   if (ofCluster) return cluster();

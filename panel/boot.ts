@@ -1,10 +1,11 @@
 // Boots the kernel with environment and config file. A failing plugin that is not essential is left out.
 import { resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { isLoopback } from '../net/host-name.js';
 import { provide } from '../kernel/container/token.js';
 import { Kernel } from '../kernel/kernel.js';
 import type { KernelOptions } from '../kernel/options.js';
-import { DatabaseClock, OldestBeside, SharedClock } from '../plugins/cluster/contract.js';
+import { DatabaseClock, isBusy, OldestBeside, SharedClock } from '../plugins/cluster/contract.js';
 import { PanelListener, type PanelListenerApi } from '../plugins/settings/contract.js';
 import { PanelLog as LogToken } from '../plugins/panel-logs/contract.js';
 import { createLog } from './log.js';
@@ -20,6 +21,10 @@ import { memberName, oldestBeside, requireNeighbours } from './cluster-member.js
 import { configure } from './configure.js';
 import { makePrivate } from './private-folder.js';
 import { type Environment, unknownVariables } from './variables.js';
+
+/** How often a start that lost against another panel's is repeated, after a longer pause each time. */
+const MOST_LOST = 8;
+const PAUSE_MS = 500;
 
 export interface BootOptions
   extends Pick<KernelOptions, 'bootBeganAt' | 'clock' | 'forCommand' | 'limits' | 'provides' | 'selfChecks'> {
@@ -41,10 +46,16 @@ export interface BootOptions
 export async function bootPanel(options: BootOptions): Promise<Kernel> {
   const leftOut = [...(options.leftOut ?? [])];
   // Nothing of a failed plugin may stay behind, so the boot starts again without it.
+  let lost = 0;
   for (let { plugins } = options; ; ) {
     try {
       return await attempt({ ...options, plugins, leftOut });
     } catch (error) {
+      // Another panel of the database, which starts at the same moment, has stored what this one was about to store.
+      if (isBusy(error) && ++lost <= MOST_LOST) {
+        await sleep(Math.random() * lost * PAUSE_MS);
+        continue;
+      }
       const culprit = error instanceof PluginError ? error.culprit : undefined;
       if (!culprit || culprit.essential) throw error;
       const { name, version, about, outside = false } = culprit;

@@ -1,10 +1,14 @@
 // This panel among several on one database: its name, and the versions of the others.
+import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf } from '../kernel/errors/errors.js';
 import type { Plugin } from '../kernel/plugin/define.js';
-import { ALIVE_MS, isOlder, PANEL_VERSION } from '../plugins/cluster/contract.js';
+import { isOlder, PANEL_VERSION } from '../plugins/cluster/contract.js';
 import type { Configuration } from './configure.js';
 import { databaseName } from './inspect-data.js';
 import { ConfigError } from './variables.js';
+
+/** Panels sign every two seconds; one that has not for so long is dead. */
+const SIGNED_AGAIN_MS = 10_000;
 
 interface Driver {
   readonly lookAt: (
@@ -58,12 +62,18 @@ export async function requireNeighbours({
     throw new ConfigError([
       `this panel has version ${PANEL_VERSION}, and panels of this database need ${floor} or newer, because a newer one has changed its tables; upgrade this one`,
     ]);
-  const others = await look(
-    `SELECT name, version FROM cluster_panels WHERE name <> ? AND seen_at > UNIX_TIMESTAMP(NOW(3)) * 1000 - ${ALIVE_MS} ORDER BY name`,
-    [member],
-  );
-  for (const { name, version } of others)
-    if (isOlder(String(version), oldest))
+  const tooOld = async () =>
+    (
+      await look('SELECT name, version, seen_at AS sign FROM cluster_panels WHERE name <> ? ORDER BY name', [
+        member,
+      ])
+    ).filter(({ version }) => isOlder(String(version), oldest));
+  const before = new Map((await tooOld()).map(({ name, sign }) => [name, sign]));
+  if (before.size === 0) return;
+  // Only one that lives signs again.
+  await sleep(SIGNED_AGAIN_MS);
+  for (const { name, version, sign } of await tooOld())
+    if (before.get(name) !== sign)
       throw new ConfigError([
         `the panel ${String(name)} has version ${String(version)}, and ${PANEL_VERSION} runs beside ${oldest} or newer only; upgrade that one to ${oldest} first, or stop it`,
       ]);

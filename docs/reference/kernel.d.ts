@@ -12,7 +12,7 @@
 //   @weir-panel/weir/plugins/ban-guard: 18 names
 //   @weir-panel/weir/plugins/certificates: 19 names
 //   @weir-panel/weir/plugins/clients: 76 names
-//   @weir-panel/weir/plugins/cluster: 17 names
+//   @weir-panel/weir/plugins/cluster: 18 names
 //   @weir-panel/weir/plugins/compat-3xui: 1 names
 //   @weir-panel/weir/plugins/connection-cut: 3 names
 //   @weir-panel/weir/plugins/core-guard: 19 names
@@ -45,7 +45,7 @@
 //   @weir-panel/weir/plugins/record-versions: 7 names
 //   @weir-panel/weir/plugins/remote-texts: 7 names
 //   @weir-panel/weir/plugins/roles: 6 names
-//   @weir-panel/weir/plugins/secrets: 5 names
+//   @weir-panel/weir/plugins/secrets: 6 names
 //   @weir-panel/weir/plugins/server-status: 2 names
 //   @weir-panel/weir/plugins/settings: 40 names
 //   @weir-panel/weir/plugins/sidecars: 17 names
@@ -3721,6 +3721,12 @@ declare module '@weir-panel/weir/plugins/cluster' {
   /** Resolves with the work, or after four seconds without it. Rejects where the work does before. */
   export function inTime(work: Promise<unknown>): Promise<void>;
 
+  // Repeats what has lost against a write of another panel.
+  /** Whether a write was refused because others had changed the same a moment before. */
+  export const isBusy: (error: unknown) => boolean;
+  /** Runs it until it does not lose, six times at most, each time after a longer pause and after `prepare`. */
+  export function repeated<T>(run: () => Promise<T>, prepare?: () => Promise<unknown>): Promise<T>;
+
   // What happens before a panel stops for good: callers go elsewhere first, so that none of them is refused.
   /** Filled by this plugin, called by the program around the panel. */
   export class Leaving {
@@ -3734,10 +3740,6 @@ declare module '@weir-panel/weir/plugins/cluster' {
   export const PANEL_VERSION: string;
   /** Whether the release `a` is older than the release `b`. */
   export function isOlder(a: string, b: string): boolean;
-
-  // The panels that live: each signs every two seconds, with its version.
-  /** A panel that has not signed for so long is taken for dead. */
-  export const ALIVE_MS = 10000;
 
   // What the program around the panel, and other plugins, know of several panels on one database.
   /** The clock of this process; provided by the program where the panel is one of several. */
@@ -7493,11 +7495,13 @@ declare module '@weir-panel/weir/plugins/record-versions' {
     readonly version: string;
   }
   export class RecordVersions<R extends object> {
-    /** `facts` is what people can change of a record, as JSON: no counters, no times. Versions of records that change in place (`isLive`) are computed at each call. */
+    /** `facts` is what people can change of a record, as JSON: no counters, no times. A version is kept with its record; those of records that change in place, unknown to who shows them, are computed at each call (`isLive`). */
     constructor(facts: (record: R) => unknown, { isLive }?: {
       readonly isLive?: boolean;
     });
     of(record: R): string;
+    /** Call it whenever a record has changed in place. */
+    changed(record: R): void;
     /**
      * Makes a route take `If-Match`. `shown` is the record that it changes, as replies show it; its refusal (there is none)
      * is that of the call. The write that the route does must call `check`.
@@ -7605,7 +7609,24 @@ declare module '@weir-panel/weir/plugins/roles' {
 }
 
 declare module '@weir-panel/weir/plugins/secrets' {
-  import type { ExtensionPoint, Token } from '@weir-panel/weir/kernel';
+  import type { Database, ExtensionPoint, Log, Token } from '@weir-panel/weir/kernel';
+
+  // A secret that a plugin makes for itself, such as the key of its cookies: not before it is needed, so that a plugin which
+  // nobody uses adds nothing to what a lost key of the panel costs.
+  interface Needs {
+    readonly db: Database;
+    readonly secrets: SecretsApi;
+    readonly log: Log;
+  }
+  /** The same in all panels of a database. */
+  export class GeneratedSecret {
+    /** `row` is the value of the column's primary key. The table has no other column that must be set. */
+    constructor({ db, secrets, log }: Needs, column: SealedColumn, row: string);
+    /** 32 bytes in base64url; blank before the first `make`. */
+    get value(): string;
+    /** Makes it, unless this panel or another one has. */
+    make(): Promise<string>;
+  }
 
   // Encrypts a secret: AES-256-GCM (NIST SP 800-38D) with a random nonce of 96 bits. The text names its key, and
   // is bound to its place: it cannot be opened in another row, column or plugin.

@@ -3,15 +3,14 @@
 import {
   type Clock,
   type Database,
-  kernelErrors,
   type LiveSettings,
   type Log,
   messageOf,
-  PanelError,
   type Principal,
   type Projection,
   type Tx,
 } from '../../kernel/index.js';
+import { repeated } from '../cluster/contract.js';
 import type { SecretsApi } from '../secrets/contract.js';
 import type { Admins } from './admins.js';
 import { type AccessTables, sealedSecrets } from './tables.js';
@@ -35,7 +34,6 @@ type Edit = { readonly added: number } | { readonly removed: readonly number[] }
 
 /** Where `access_keys` says that the one secret of all admins was handed to each of them. */
 const HANDED_OUT = 'second factors handed out';
-const MOST_ATTEMPTS = 5;
 
 export class SecondFactors {
   readonly #db: Database;
@@ -115,14 +113,9 @@ export class SecondFactors {
 
   /** Hands the one secret that earlier releases had for all admins to each of them, once. It stays where it was, for a release that knows no other place. */
   async start(): Promise<void> {
-    for (let attempt = 1; !(await this.#tables.keys.findByPk(HANDED_OUT)); attempt++)
-      try {
-        await this.#handOutOnce();
-      } catch (error) {
-        // Another panel of the database started at the same moment, and has done it.
-        const isBusy = error instanceof PanelError && error.code === kernelErrors.DATABASE_BUSY.code;
-        if (!isBusy || attempt === MOST_ATTEMPTS) throw error;
-      }
+    if (await this.#tables.keys.findByPk(HANDED_OUT)) return;
+    // Another panel of the database may start at the same moment.
+    await repeated(() => this.#handOutOnce());
   }
 
   async #handOutOnce(): Promise<void> {

@@ -5,9 +5,9 @@ import type { DatabaseClock } from './database-clock.js';
 export { DatabaseClock } from './database-clock.js';
 export { errors as clusterErrors } from './errors.js';
 export { inTime } from './in-time.js';
+export { isBusy, repeated } from './repeated.js';
 export { Leaving, PanelLeaving } from './leaving.js';
 export { isOlder, PANEL_VERSION } from './panel-version.js';
-export { ALIVE_MS } from './roll.js';
 
 /** The clock of this process; provided by the program where the panel is one of several. */
 export const SharedClock = token<DatabaseClock>('panel', 'SharedClock');

@@ -35,10 +35,11 @@ export class Leadership {
   readonly name = 'lead';
   /** of this start of the panel: another start is another holder */
   readonly holder: string;
-  /** Pattern of earlier starts of this panel. They have ended: each panel has a name of its own. */
+  /** Holders that begin so are earlier starts of this panel. They have ended: each panel has a name of its own. */
   readonly #earlier: string;
   readonly #db: Database;
   readonly #log: Log;
+  readonly #roll: Roll;
   #token: number | undefined;
   /** `performance.now()` before the last renewal that succeeded; it goes on while the process is stopped */
   #renewedAt = 0;
@@ -52,8 +53,6 @@ export class Leadership {
   readonly begun = new Promise<void>((resolve) => (this.#begin = resolve));
   #hasBegun = false;
 
-  readonly #roll: Roll;
-
   constructor({
     db,
     log,
@@ -63,10 +62,8 @@ export class Leadership {
     this.#db = db;
     this.#log = log;
     this.#roll = roll;
-    const name = config.name ?? '';
-    // A name has no character that a pattern treats in its own way.
-    this.#earlier = `${name}.%`;
-    this.holder = `${name}.${randomBytes(12).toString('hex')}`;
+    this.#earlier = `${config.name ?? ''}.`;
+    this.holder = `${this.#earlier}${randomBytes(12).toString('hex')}`;
   }
 
   /** False as soon as another panel may have taken over, by the clock that no admin can set. */
@@ -99,7 +96,7 @@ export class Leadership {
   get wants(): boolean {
     const { holder, beat } = this.#seen;
     if (this.#token !== undefined || beat === NOT_SEEN || this.#dead !== NOT_SEEN) return true;
-    return holder === '' || holder.startsWith(this.#earlier.slice(0, -1));
+    return holder === '' || holder.startsWith(this.#earlier);
   }
 
   get #dead(): number {
@@ -115,7 +112,9 @@ export class Leadership {
     const [row] = await this.#db.write(async (tx) => {
       await this.#roll.sign(tx, holder);
       if (!this.wants || (this.#isPassing && this.#token === undefined)) return [];
-      await tx.run(TAKE, { name, holder, dead: this.#dead, earlier: this.#earlier });
+      // A name has no character that a pattern treats in its own way.
+      const earlier = `${this.#earlier}%`;
+      await tx.run(TAKE, { name, holder, dead: this.#dead, earlier });
       return tx.query<Held>('SELECT holder, token FROM cluster_leases WHERE name = :name', { name });
     });
     if (row?.holder !== holder) return;

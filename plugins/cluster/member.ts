@@ -32,16 +32,13 @@ const NEWS = `SELECT s.last, l.holder, l.token, l.beat FROM cluster_state AS s L
 const TURN = `SELECT s.last, l.holder, l.token FROM cluster_state AS s LEFT JOIN cluster_leases AS l ON l.name = :lease
   WHERE s.id = 1 FOR UPDATE`;
 
-interface News {
-  readonly last: number;
-  readonly holder: string | null;
-  readonly token: number | null;
-  readonly beat: number | null;
-}
 interface Turn {
   readonly last: number;
   readonly holder: string | null;
   readonly token: number | null;
+}
+interface News extends Turn {
+  readonly beat: number | null;
 }
 
 export class Member implements Cluster {

@@ -1,4 +1,4 @@
-// Repeats what has lost against a write on another server of the database (Galera).
+// Repeats what has lost against a write of another panel.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { kernelErrors, storageFailure } from '../../kernel/index.js';
 
@@ -7,7 +7,8 @@ const PAUSE_MS = 20;
 /** A wait for a row that took so long is not repeated. */
 const LONG_WAIT_MS = 5_000;
 
-const isBusy = (error: unknown): boolean => {
+/** Whether a write was refused because others had changed the same a moment before. */
+export const isBusy = (error: unknown): boolean => {
   const failure = storageFailure(error);
   return failure !== undefined && failure !== 'disk' && failure.code === kernelErrors.DATABASE_BUSY.code;
 };

@@ -29,7 +29,7 @@ export const tables = {
     at: column.integer(),
     body: column.text(),
   }),
-  /** The panels that live, each as of its last sign. `holder` is of one start of it; `seenAt` is the time of the database. */
+  /** The panels that live, each as of its last sign. `holder` is of one start of it; `seenAt` is the time of the database server that it uses, so only a change of it says something. */
   panels: table('cluster_panels', {
     name: column.key<string>(),
     holder: column.text(),

@@ -71,5 +71,4 @@ export default definePlugin({
     ),
   ],
   routes,
-  start: ({ pending }) => pending.start(),
 });

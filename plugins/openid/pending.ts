@@ -1,10 +1,10 @@
 // A login under way: what only this browser may finish, sealed in a cookie. So any panel of a cluster can finish it, and
 // anonymous callers store nothing here.
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
-import type { Clock, Database, Projection, RequestInfo } from '../../kernel/index.js';
-import type { SecretsApi } from '../secrets/contract.js';
+import type { Clock, Database, Log, RequestInfo } from '../../kernel/index.js';
+import { GeneratedSecret, type SecretsApi } from '../secrets/contract.js';
 import { errors } from './errors.js';
-import { type OpenidTables, sealedKeys } from './tables.js';
+import { sealedKeys } from './tables.js';
 
 export const PENDING_COOKIE = 'weir_openid';
 const LIFETIME_MS = 10 * 60_000;
@@ -29,49 +29,22 @@ export interface PendingLogin {
   readonly link?: { readonly admin: number; readonly session: string } | undefined;
 }
 
+const bytesOf = (key: string): Buffer => Buffer.from(key, 'base64url');
+
 export class PendingLogins {
-  readonly #db: Database;
-  readonly #rows: OpenidTables['keys'];
-  readonly #secrets: SecretsApi;
   readonly #clock: Clock;
-  readonly #sealed: Projection<{ value: string }, string>;
-  #key: { readonly sealed: string; readonly key: Buffer } | undefined;
+  readonly #key: GeneratedSecret;
 
-  constructor(needs: { db: Database; tables: OpenidTables; secrets: SecretsApi; clock: Clock }) {
-    this.#db = needs.db;
-    this.#rows = needs.tables.keys;
-    this.#secrets = needs.secrets;
+  constructor(needs: { db: Database; secrets: SecretsApi; clock: Clock; log: Log }) {
     this.#clock = needs.clock;
-    this.#sealed = needs.db.projection<{ value: string }, string>({
-      load: async () => ({ value: (await this.#rows.findByPk(KEY_NAME))?.get().value ?? '' }),
-      apply: (state, value) => void (state.value = value),
-    });
-  }
-
-  /** Opens the key now, if there is one: when the keys of the panel change it is sealed again, and memory has the previous text. */
-  start(): void {
-    if (this.#sealed.state.value !== '') this.#keyNow();
-  }
-
-  /** Makes the key when the first login needs it: a panel without such logins has nothing that a lost key would cost. */
-  async #ready(): Promise<void> {
-    if (this.#sealed.state.value === '')
-      await this.#db.write(async (tx) => {
-        // Another panel may have been faster.
-        const known = await this.#rows.findByPk(KEY_NAME, { transaction: tx.t });
-        const value =
-          known?.get().value ??
-          this.#secrets.seal(sealedKeys, KEY_NAME, randomBytes(32).toString('base64url'));
-        if (!known) await this.#rows.create({ name: KEY_NAME, value }, { transaction: tx.t });
-        tx.apply(this.#sealed, value);
-      });
+    this.#key = new GeneratedSecret(needs, sealedKeys, KEY_NAME);
   }
 
   /** Puts a login into the browser. One that was under way there is over. */
   async put(pending: PendingLogin, reply: RequestInfo['reply']): Promise<void> {
-    await this.#ready();
+    const key = bytesOf(await this.#key.make());
     const nonce = randomBytes(NONCE_BYTES);
-    const cipher = createCipheriv(ALGORITHM, this.#keyNow(), nonce).setAAD(PURPOSE);
+    const cipher = createCipheriv(ALGORITHM, key, nonce).setAAD(PURPOSE);
     const plain = JSON.stringify({ ...pending, at: this.#clock.now() });
     const sealed = Buffer.concat([nonce, cipher.update(plain, 'utf8'), cipher.final(), cipher.getAuthTag()]);
     reply.cookie(PENDING_COOKIE, sealed.toString('base64url'), { maxAge: LIFETIME_MS });
@@ -91,7 +64,7 @@ export class PendingLogins {
     const sealed = Buffer.from(cookie, 'base64url');
     if (sealed.length <= NONCE_BYTES + TAG_BYTES) return undefined;
     try {
-      const opener = createDecipheriv(ALGORITHM, this.#keyNow(), sealed.subarray(0, NONCE_BYTES), {
+      const opener = createDecipheriv(ALGORITHM, bytesOf(this.#key.value), sealed.subarray(0, NONCE_BYTES), {
         authTagLength: TAG_BYTES,
       });
       opener.setAAD(PURPOSE).setAuthTag(sealed.subarray(-TAG_BYTES));
@@ -101,15 +74,5 @@ export class PendingLogins {
       // Of another panel, from before a restore, or not ours at all.
       return undefined;
     }
-  }
-
-  #keyNow(): Buffer {
-    const { value } = this.#sealed.state;
-    if (this.#key?.sealed !== value)
-      this.#key = {
-        sealed: value,
-        key: Buffer.from(this.#secrets.open(sealedKeys, KEY_NAME, value), 'base64url'),
-      };
-    return this.#key.key;
   }
 }

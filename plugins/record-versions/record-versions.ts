@@ -25,7 +25,7 @@ export class RecordVersions<R extends object> {
   readonly #facts: (record: R) => unknown;
   readonly #known: WeakMap<R, string> | undefined;
 
-  /** `facts` is what people can change of a record, as JSON: no counters, no times. Versions of records that change in place (`isLive`) are computed at each call. */
+  /** `facts` is what people can change of a record, as JSON: no counters, no times. A version is kept with its record; those of records that change in place, unknown to who shows them, are computed at each call (`isLive`). */
   constructor(facts: (record: R) => unknown, { isLive = false }: { readonly isLive?: boolean } = {}) {
     this.#facts = facts;
     this.#known = isLive ? undefined : new WeakMap();
@@ -37,6 +37,11 @@ export class RecordVersions<R extends object> {
     const version = digestOf(this.#facts(record));
     this.#known?.set(record, version);
     return version;
+  }
+
+  /** Call it whenever a record has changed in place. */
+  changed(record: R): void {
+    this.#known?.delete(record);
   }
 
   /**

@@ -2,6 +2,7 @@
 // others, like those of nodes, tunnels and bots. Hash a secret that is only compared.
 import { extensionPoint, token } from '../../kernel/index.js';
 
+export { GeneratedSecret } from './generated-secret.js';
 export { isSealed } from './sealed-text.js';
 
 /** A column for sealed text. It may also be null or hold text that is not sealed yet. */

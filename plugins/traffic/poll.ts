@@ -4,13 +4,13 @@ import {
   type Clock,
   type Database,
   type Hooks,
-  kernelErrors,
   type Log,
   messageOf,
   SerialQueue,
   storageFailure,
 } from '../../kernel/index.js';
 import type { ClientsApi, ClientUsage } from '../clients/contract.js';
+import { isBusy } from '../cluster/contract.js';
 import type { CoreCounters, EngineApi } from '../engine/contract.js';
 import type { InboundsApi } from '../inbounds/contract.js';
 import type { Baselines } from './baselines.js';
@@ -230,9 +230,8 @@ export class Poll {
     try {
       await write;
     } catch (error) {
-      const failure = storageFailure(error);
-      if (!failure) throw error;
-      if (failure !== 'disk' && failure.code === kernelErrors.DATABASE_BUSY.code && repeats > 0) {
+      if (!storageFailure(error)) throw error;
+      if (isBusy(error) && repeats > 0) {
         await sleep(REPEAT_MS);
         return this.#add(counters, sources, at, repeats - 1);
       }

@@ -1,5 +1,6 @@
 // After the last fault: what must hold.
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Listener } from '../../plugins/realtime/test/listener.js';
 import { verdict } from '../node-soak/checks.js';
 import type { Users } from '../node-soak/users.js';
 import type { Verdict } from '../soak/verdict.js';
@@ -12,6 +13,7 @@ import type { World } from './world.js';
 
 const AGREED_LIMIT_MS = 30_000;
 const COUNTED_LIMIT_MS = 30_000;
+const TOLD_LIMIT_MS = 30_000;
 /** A poll runs every five seconds, and a look may come a moment late. */
 const POLL_MS = 8_000;
 /** A core may end so long after the fault that has ended it: the lease, and the start of the panel that lost it. */
@@ -182,6 +184,33 @@ export async function runs(world: World): Promise<Verdict> {
     found,
     `${events.length} begins and ends, by ${panels.size} panels in turn`,
   );
+}
+
+/** Sockets at all panels hear what happens in each of them: the counters of `email` are set to zero. */
+export async function messages(world: World, email: string): Promise<Verdict> {
+  const readers = world.panels.map(({ name, panel }) => ({ name, listener: Listener.plain(panel) }));
+  const told = ({ listener }: (typeof readers)[number]): number =>
+    listener.messages.filter(({ type, payload }) => type === 'invalidate' && payload['type'] === 'clients')
+      .length;
+  const missing: string[] = [];
+  try {
+    await Promise.all(readers.map(({ listener }) => listener.first('snapshot')));
+    for (const { name, panel } of world.panels) {
+      const before = new Map(readers.map((reader) => [reader, told(reader)]));
+      const deaf = () => readers.filter((reader) => told(reader) === before.get(reader));
+      for (const deadline = Date.now() + TOLD_LIMIT_MS; deaf().length > 0; await sleep(1_000)) {
+        // Refused where another panel writes the same at this moment.
+        await panel.call(`${API}/clients/resetTraffic/${email}`, { method: 'POST' });
+        if (Date.now() > deadline) break;
+      }
+      missing.push(
+        ...deaf().map((reader) => `who listens to ${reader.name} hears nothing of edits at ${name}`),
+      );
+    }
+  } finally {
+    for (const { listener } of readers) listener.close();
+  }
+  return verdict('live messages', 'of each panel, at all panels', missing);
 }
 
 /** When all panels have stopped. */

@@ -28,6 +28,8 @@ export interface ClusterProofOptions {
   readonly binary: string;
   readonly seconds: number;
   readonly writers: Writers;
+  /** `leader`: the panel that leads has a core; `own`: each has one */
+  readonly cores: 'leader' | 'own';
   readonly seed: number;
   /** without faults: the parts work together */
   readonly calm?: boolean;
@@ -38,17 +40,20 @@ export interface ClusterProofOptions {
 
 const emailOf = (n: number): string => `user${n}`;
 
-/** All panels run, and one of them leads with a core. */
-export async function well(world: World): Promise<void> {
+/** All panels run, one of them leads, and there are as many cores as should be. */
+export async function well(world: World, cores: ClusterProofOptions['cores']): Promise<void> {
   for (const deadline = Date.now() + WELL_LIMIT_MS; ; await sleep(500)) {
     const leaders = world.panels.filter(({ leads }) => leads);
-    const isCoreUp = (await leaders[0]?.corePid()) !== undefined;
+    const pids = await Promise.all(
+      (cores === 'own' ? world.panels : leaders).map((panel) => panel.corePid()),
+    );
+    const areCoresUp = pids.every((pid) => pid !== undefined);
     const answers = await Promise.all(
       world.panels.map(
         ({ isUp, panel }) => isUp && panel.call('/healthz').then(({ status }) => status === 200),
       ),
     ).catch(() => [false]);
-    if (leaders.length === 1 && isCoreUp && answers.every(Boolean)) return;
+    if (leaders.length === 1 && areCoresUp && answers.every(Boolean)) return;
     if (Date.now() > deadline)
       throw new Error(
         `the panels do not get well: ${leaders.length} lead, ${JSON.stringify(answers)}: ${world.panels.map(({ name, log }) => `${name} ${JSON.stringify(log.slice(-4))}`).join('\n')}`,
@@ -122,7 +127,7 @@ function summary(load: Load, faults: Faults): string {
     [...map].map(([what, count]) => `${count} × ${what}`).join(', ') || 'none';
   const ms = (share: number) => Math.round(percentile(latencies, share));
   return [
-    `faults: ${list(counts)}; ${faults.byThemselves} times a panel ended by itself`,
+    `faults: ${list(counts)}; ${faults.byThemselves} times a panel ended by itself, ${faults.serversByThemselves} times a database server`,
     `edits with their repetitions: half within ${ms(0.5)} ms, 99 % within ${ms(0.99)} ms; replies that were no success: ${list(refusals)}`,
     `fetches: ${fetched.seen.done} answered, ${fetched.seen.failed} not (${((100 * fetched.seen.failed) / Math.max(1, fetched.seen.done + fetched.seen.failed)).toFixed(1)} %)`,
     `sockets: ${sockets.connections} connections, ${sockets.messages} messages`,
@@ -131,10 +136,9 @@ function summary(load: Load, faults: Faults): string {
 }
 
 async function run(world: World, options: ClusterProofOptions): Promise<Verdict[]> {
-  const { seconds, seed, say, note = () => undefined, calm = false } = options;
-  // Of panels that start at once, one migrates; what they store first may collide, and then they start again.
+  const { seconds, seed, cores, say, note = () => undefined, calm = false } = options;
   await Promise.all(world.panels.map((panel) => panel.keepStarting(note)));
-  await well(world);
+  await well(world, cores);
   const load = await startLoad(world, options.binary);
   const faults = new Faults({
     world,
@@ -162,7 +166,7 @@ async function run(world: World, options: ClusterProofOptions): Promise<Verdict[
   }
   say(`\n${table(['minute', 'faults', 'edits', 'repeated', 'fetches / failed', 'MB moved'], rows)}`);
   await faults.end();
-  await well(world);
+  await well(world, cores);
   await Promise.all([...load.editors.map((editor) => editor.end()), load.fetched.end(), load.sockets.end()]);
   await load.users.rest();
   for (const panel of world.panels) await panel.panel.login();
@@ -176,6 +180,7 @@ async function run(world: World, options: ClusterProofOptions): Promise<Verdict[
       ...load.sockets.wrong,
     ]),
     await checks.runs(world),
+    await checks.messages(world, 'user0'),
   ];
   load.watch.end();
   await load.users.stop();
@@ -187,11 +192,11 @@ async function run(world: World, options: ClusterProofOptions): Promise<Verdict[
 
 /** Resolves with what held and what did not. */
 export async function clusterProof(options: ClusterProofOptions): Promise<readonly Verdict[]> {
-  const { say, seed, writers } = options;
+  const { say, seed, writers, cores, binary } = options;
   say(
-    `WEIR_TEST_SEED=${seed}, ${writers === 'one' ? 'all panels write to one database server' : 'each panel writes to a database server of its own'}`,
+    `WEIR_TEST_SEED=${seed}, ${writers === 'one' ? 'all panels write to one database server' : 'each panel writes to a database server of its own'}, ${cores === 'own' ? 'each panel has a core' : 'the panel that leads has a core'}`,
   );
-  const world = await World.open(options);
+  const world = await World.open({ binary, writers, messages: true, env: { WEIR_CLUSTER_CORE: cores } });
   try {
     const verdicts = await run(world, options);
     const rows = verdicts.map(({ what, found, wanted, isGood }) => [

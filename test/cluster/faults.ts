@@ -23,7 +23,7 @@ interface Kind {
   /** how often it comes, against the others */
   readonly weight: number;
   /** One of these is hit at a time: of three database servers two are needed. */
-  readonly part: 'panel' | 'database' | 'front' | 'load';
+  readonly part: 'panel' | 'database' | 'front' | 'messages' | 'load';
   run(): Promise<string>;
 }
 
@@ -35,9 +35,11 @@ export class Faults {
   readonly done: Fault[] = [];
   readonly #busy = new Set<string>();
   /** panels that a fault has ended, and starts again itself */
-  readonly #down = new Set<ClusterPanel>();
+  readonly #down = new Set<ClusterPanel | DatabaseServer>();
   /** how often a panel has ended because of what happened to others */
   byThemselves = 0;
+  /** the same of database servers */
+  serversByThemselves = 0;
   #isOver = false;
   #running: Promise<unknown> = Promise.resolve();
   #managing: Promise<unknown> = Promise.resolve();
@@ -68,7 +70,7 @@ export class Faults {
     await this.#managing;
   }
 
-  /** As a service manager does: starts panels that have ended by themselves. */
+  /** As a service manager does: starts what has ended by itself. */
   async #manage(): Promise<void> {
     while (!this.#isOver || this.#busy.size > 0) {
       const ended = this.#world.panels.filter((panel) => !panel.isUp && !this.#down.has(panel));
@@ -79,6 +81,12 @@ export class Faults {
           await panel.keepStarting(this.#note);
         }),
       );
+      for (const server of this.#world.galera.servers) {
+        if (server.isRunning || this.#down.has(server)) continue;
+        this.#note(`${server.machine.name} has ended by itself`);
+        this.serversByThemselves++;
+        await server.start();
+      }
       await sleep(500);
     }
   }
@@ -135,7 +143,7 @@ export class Faults {
   }
 
   #kinds(): Kind[] {
-    const { galera, front, databaseBalancers } = this.#world;
+    const { galera, front, messages, databaseBalancers } = this.#world;
     const pause = (most: number) => sleep(500 + this.#random.below(most));
     const panelKind = (name: string, weight: number, work: (panel: ClusterPanel) => Promise<void>): Kind => ({
       name,
@@ -165,8 +173,13 @@ export class Faults {
       run: async () => {
         const server = this.#server();
         this.#note(`${name} ${server.machine.name}`);
-        await work(server);
-        await server.synced();
+        this.#down.add(server);
+        try {
+          await work(server);
+          await server.synced();
+        } finally {
+          this.#down.delete(server);
+        }
         return server.machine.name;
       },
     });
@@ -224,6 +237,32 @@ export class Faults {
           return 'in front';
         },
       },
+      ...(messages === undefined
+        ? []
+        : [
+            {
+              name: 'kill -9 of Redis',
+              weight: 1,
+              part: 'messages' as const,
+              run: async () => {
+                await messages.kill();
+                await pause(5_000);
+                await messages.start();
+                return 'between the panels';
+              },
+            },
+            {
+              name: 'Redis is cut off',
+              weight: 1,
+              part: 'messages' as const,
+              run: async () => {
+                await messages.machine.link('down');
+                await pause(12_000);
+                await messages.machine.link('up');
+                return 'from the panels';
+              },
+            },
+          ]),
       ...(databaseBalancers.length === 0
         ? []
         : [

@@ -4,11 +4,11 @@ import test, { type ExecutionContext } from 'ava';
 export type Declare = (title: string, run: (t: ExecutionContext) => unknown) => void;
 
 /**
- * `test`, or, where `reason` says why it cannot run here, a declaration that skips the test and prints the reason. With
+ * `declare`, or, where `reason` says why it cannot run here, a declaration that skips the test and prints the reason. With
  * CI set such a test fails. Await the reason before the first test of the file is declared.
  */
-export function testUnless(reason: string): Declare {
-  if (reason === '') return (title, run) => test(title, (t) => run(t) as Promise<void>);
+export function testUnless(reason: string, declare: typeof test | typeof test.serial = test): Declare {
+  if (reason === '') return (title, run) => declare(title, (t) => run(t) as Promise<void>);
   const name = (title: string): string => `${title} (left out: ${reason})`;
   if (process.env['CI'])
     return (title) =>

@@ -218,7 +218,7 @@ export class ClientService {
         accepted.push({
           index,
           fields,
-          inboundIds: roster.internInboundIds(inboundIds),
+          inboundIds: roster.lists.of(inboundIds),
           sent,
           parts,
           isSharing,

@@ -144,7 +144,7 @@ async function planClients(
   }
   const usage = new Map(stats.map((stat) => [emailKey(emailOf(stat)), usageOf(stat)]));
   const { refused, indexes, request } = await service.planNew(fresh, who, { usage, fromElsewhere: true });
-  const inboundIds = store.roster.internInboundIds([NEW_INBOUND]);
+  const inboundIds = store.roster.lists.of([NEW_INBOUND]);
   for (const row of request.added) row.inboundIds = inboundIds;
   const write = await writer.plan({ ...request, edits: [...existing.values()] }, who);
   const skippedItem = ({ index, email, error: { message: reason, code } }: Refused): SkippedItem => ({

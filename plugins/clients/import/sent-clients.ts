@@ -227,7 +227,7 @@ export class SentClientsPlanner {
     );
     const [first] = refused;
     if (first) throw at(fresh[first.index] as Sent, first.error);
-    const inboundIds = this.#store.roster.internInboundIds([inboundId]);
+    const inboundIds = this.#store.roster.lists.of([inboundId]);
     for (const row of request.added) row.inboundIds = inboundIds;
     return { request, indexes };
   }

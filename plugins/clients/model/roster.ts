@@ -19,8 +19,10 @@ import { MOST_STEPS, RosterJournals } from './journal.js';
 import { RowIndex } from './row-index.js';
 import { type ClientRow, readRow, rowOf } from './row.js';
 import { SearchText } from './search-text.js';
+import { SharedLists } from './shared-lists.js';
 import { lowerBound, merge } from './sorted-rows.js';
 import { MAX_BYTES, readRows, ROWS_PER_SELECT, type StoredRow } from './stored-rows.js';
+import { clientVersion } from './version.js';
 
 /** What changes of one client. */
 export interface RowEdit {
@@ -72,7 +74,7 @@ export class Roster {
   readonly #reverseOwners = new Map<string, ClientRow>();
   /** Kept sorted, so that a page costs a slice and not a sort. */
   readonly #ordered: { id: ClientRow[]; email: ClientRow[] } = { id: [], email: [] };
-  readonly #inboundIdLists = new Map<string, readonly number[]>();
+  readonly lists = new SharedLists();
   readonly search = new SearchText();
   /** A roster that was loaded again has journals of its own. */
   readonly journals = new RosterJournals();
@@ -109,23 +111,9 @@ export class Roster {
   }
 
   #append(stored: string): void {
-    const row = readRow(
-      stored,
-      (list) =>
-        this.#inboundIdLists.get(list) ?? this.internInboundIds(list.split(',').filter(Boolean).map(Number)),
-    );
+    const row = readRow(stored, (list) => this.lists.read(list));
     this.#index(row);
     this.#ordered.id.push(row);
-  }
-
-  /** Returns the ids sorted, each once. Most clients share their set of inbounds with many others, and its memory. */
-  internInboundIds(inboundIds: readonly number[]): readonly number[] {
-    const sorted = [...new Set(inboundIds)].sort((a, b) => a - b);
-    const key = sorted.join();
-    const known = this.#inboundIdLists.get(key);
-    if (known) return known;
-    this.#inboundIdLists.set(key, sorted);
-    return sorted;
   }
 
   get size(): number {
@@ -244,10 +232,11 @@ export class Roster {
     if (isMoved) this.#unindex(row);
     Object.assign(row, changed);
     if (attach.length + detach.length > 0)
-      row.inboundIds = this.internInboundIds(
+      row.inboundIds = this.lists.of(
         [...row.inboundIds, ...attach].filter((inboundId) => !detach.includes(inboundId)),
       );
     row.credentials = mergedCredentials(row.credentials, credentials, detach);
+    clientVersion.changed(row);
     if (isMoved) this.#index(row);
     else this.search.changed(id);
     if (renamed) this.#ordered.email.splice(this.#place(row), 0, row);
@@ -268,8 +257,9 @@ export class Roster {
   #detachAll(inboundId: number): void {
     for (const row of this.#byId.values())
       if (row.inboundIds.includes(inboundId)) {
-        row.inboundIds = this.internInboundIds(row.inboundIds.filter((id) => id !== inboundId));
+        row.inboundIds = this.lists.of(row.inboundIds.filter((id) => id !== inboundId));
         row.credentials = mergedCredentials(row.credentials, undefined, [inboundId]);
+        clientVersion.changed(row);
       }
     this.journals.clear();
   }
@@ -280,6 +270,7 @@ export class Roster {
       row.credentials = made
         ? mergedCredentials(row.credentials, new Map([[inboundId, made]]), [])
         : mergedCredentials(row.credentials, undefined, [inboundId]);
+      clientVersion.changed(row);
     }
     this.journals.clear();
   }

@@ -3,11 +3,8 @@ import { RecordVersions } from '../../record-versions/contract.js';
 import { sentFields } from './fields.js';
 import type { ClientRow } from './row.js';
 
-export const clientVersion = new RecordVersions<ClientRow>(
-  (row) => [
-    ...sentFields.map((name) => row[name]),
-    row.inboundIds,
-    row.credentials === null ? null : [...row.credentials],
-  ],
-  { isLive: true },
-);
+export const clientVersion = new RecordVersions<ClientRow>((row) => [
+  ...sentFields.map((name) => row[name]),
+  row.inboundIds,
+  row.credentials === null ? null : [...row.credentials],
+]);

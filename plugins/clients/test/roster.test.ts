@@ -4,6 +4,7 @@ import type { Database } from '../../../kernel/index.js';
 import { Roster } from '../model/roster.js';
 import { RowIndex } from '../model/row-index.js';
 import { type ClientRow, storedNames } from '../model/row.js';
+import { clientVersion } from '../model/version.js';
 import { row } from './row.js';
 
 const MAX = Number.MAX_SAFE_INTEGER;
@@ -60,6 +61,28 @@ test('a fetch that was written later than a newer one does not undo it', async (
   t.is(roster.byId(1)?.lastSubFetch, 50);
   await roster.apply({ fetches: [[1, 60]] });
   t.is(roster.byId(1)?.lastSubFetch, 60);
+});
+
+test('a version that was shown changes with each edit, and with no counter', async (t) => {
+  const roster = await rosterOf(row(1, { inboundIds: [1, 2] }));
+  const versions = new Set<string>();
+  const isNew = async (change: Parameters<Roster['apply']>[0]): Promise<boolean> => {
+    await roster.apply(change);
+    const shown = clientVersion.of(roster.byId(1) as ClientRow);
+    const wasNew = !versions.has(shown);
+    versions.add(shown);
+    return wasNew;
+  };
+  const made = (password: string) => new Map([[1, { password }]]);
+  t.true(await isNew({}));
+  t.true(await isNew({ edited: [{ id: 1, fields: { comment: 'other' } }] }));
+  t.true(await isNew({ edited: [{ id: 1, fields: { email: 'other@x' } }] }));
+  t.true(await isNew({ edited: [{ id: 1, fields: {}, attach: [3] }] }));
+  t.true(await isNew({ edited: [{ id: 1, fields: {}, credentials: made('a') }] }));
+  t.true(await isNew({ renewed: { inboundId: 1, credentials: made('b') } }));
+  t.true(await isNew({ deletedInbounds: [2] }));
+  t.false(await isNew({ usage: [{ clientId: 1, inboundId: 1, up: 5, down: 5 }], at: 9 }));
+  t.false(await isNew({ fetches: [[1, 60]] }));
 });
 
 test('one edit may attach and detach', async (t) => {

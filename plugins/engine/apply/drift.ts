@@ -116,7 +116,7 @@ export class DriftWatch {
     // It would wait behind them, and they behind it.
     if (isBusy()) return [];
     const candidates = [...inbounds.planned.values()].filter(
-      ({ id, tag, users: inConfig }) => !inConfig && applied.digests.inbounds[tag] && !users.marked.has(id),
+      ({ id, tag, users: inConfig }) => !inConfig && applied.digests.inbounds[tag] && !users.isMarked(id),
     );
     const inbound = candidates[this.#turn++ % candidates.length];
     if (!inbound) return [];

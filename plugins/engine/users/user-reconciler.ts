@@ -53,6 +53,9 @@ export class UserReconciler {
   get marked(): ReadonlySet<number> {
     return new Set(this.#marked.keys());
   }
+  isMarked(inboundId: number): boolean {
+    return this.#marked.has(inboundId);
+  }
   mark(inboundId: number): void {
     this.#marked.set(inboundId, {});
   }

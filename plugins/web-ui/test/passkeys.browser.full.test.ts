@@ -43,11 +43,11 @@ async function deviceOf(page: Page): Promise<Device> {
 const logIn = (page: Page) => page.context().request.post(`${named.base}/login`, { data: ADMIN });
 const button = (page: Page) => page.getByRole('button', { name: 'Log in with a passkey' });
 
-async function add(page: Page, name: string): Promise<void> {
+async function add(page: Page, name: string, password: string = ADMIN.password): Promise<void> {
   await page.getByRole('button', { name: 'Add a passkey' }).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel('Name').fill(name);
-  await dialog.getByLabel('Password').fill(ADMIN.password);
+  await dialog.getByLabel('Password').fill(password);
   await dialog.getByRole('button', { name: 'Add a passkey' }).click();
 }
 
@@ -145,6 +145,33 @@ test.serial('what the device refuses, and a key that is gone, are said', async (
   await button(page).click();
   await page.getByRole('alert').filter({ hasText: 'is not accepted' }).waitFor();
   t.pass();
+});
+
+test.serial('a full admin removes the passkeys of an admin who has lost the device', async (t) => {
+  t.timeout(MINUTES);
+  const ada = { username: 'ada', password: 'correct horse battery' };
+  await world.api('x/admins', { ...ada, role: 0 });
+  const hers = await openPage(t, browser, named);
+  await deviceOf(hers.page);
+  await hers.page.context().request.post(`${named.base}/login`, { data: ada });
+  await hers.show('/system/access');
+  await add(hers.page, 'lost phone', ada.password);
+  await hers.page.locator('[data-passkey="lost phone"]').waitFor();
+
+  const { page, show } = await openPage(t, browser, named);
+  await logIn(page);
+  await show('/system/roles');
+  const others = page.getByRole('button', { name: /^Remove all passkeys of/ });
+  await others.waitFor();
+  t.is(await others.count(), 1, 'the own ones are at the account');
+  await others.click();
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Remove passkeys' }).click();
+  await page.getByText('1 passkey was removed.').waitFor();
+
+  // Her session has ended, too.
+  await hers.show('/login');
+  await hers.page.locator('input[name=password]').waitFor();
+  t.is(await button(hers.page).count(), 0, 'nobody has one any more');
 });
 
 test.serial('by an address there are no passkeys, and the page says why', async (t) => {

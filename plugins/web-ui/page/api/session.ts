@@ -118,9 +118,9 @@ export class Session {
     this.#enterAs(login.username);
   }
 
-  /** The ways to log in beside the password that can be used now. */
-  async methods(): Promise<readonly string[]> {
-    return (await this.#open.access.loginMethods()).map(({ method }) => method);
+  /** Calls the panel as somebody who is not logged in. */
+  anonymously<T>(call: (open: Weir) => Promise<T>): Promise<T> {
+    return call(this.#open);
   }
 
   /** Logs in by another proof than a password; `prove` gives it to the panel and resolves with the name of the admin. */

@@ -1,23 +1,12 @@
 // The login when the page is opened without a session.
 import { useRouter, useSearch } from '@tanstack/react-router';
-import { type ComponentType, lazy, Suspense, useEffect } from 'react';
+import { useEffect } from 'react';
 import { session } from '../api/panel.js';
-import { spoken, useReader } from '../language/context.js';
+import { useReader } from '../language/context.js';
 import { LanguageChoice } from '../preferences/language-choice.js';
 import { LoginForm } from './form.js';
-import { LaterPasskey } from './later-passkey.js';
-import type { OtherLoginsProps } from './other-logins.js';
+import { LaterLogins } from './later-logins.js';
 import './login.css';
-
-const OtherLogins = lazy(async (): Promise<{ default: ComponentType<OtherLoginsProps> }> => {
-  try {
-    const [{ OtherLogins: part }] = await Promise.all([import('./other-logins.js'), spoken.whole()]);
-    return { default: part };
-  } catch {
-    // There is still the password.
-    return { default: () => null };
-  }
-});
 
 export function LoginPage() {
   const { say } = useReader();
@@ -31,10 +20,7 @@ export function LoginPage() {
     <main className="login">
       <h1>{say('login.title')}</h1>
       <LoginForm session={session} done={go} />
-      <LaterPasskey session={session} done={go} />
-      <Suspense>
-        <OtherLogins returnTo={returnTo} trouble={trouble} />
-      </Suspense>
+      <LaterLogins session={session} done={go} leaving={{ returnTo, trouble }} />
       <LanguageChoice />
     </main>
   );

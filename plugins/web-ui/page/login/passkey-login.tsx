@@ -1,5 +1,5 @@
-// The login with a passkey, where an admin has one. Loaded after the form, which works without it.
-import { useEffect, useState } from 'react';
+// The login with a passkey, where an admin has one.
+import { useState } from 'react';
 import { Button } from 'react-aria-components';
 import type { Session } from '../api/session.js';
 import { useReader } from '../language/context.js';
@@ -7,21 +7,14 @@ import { answerLogin, impossible } from '../passkeys/device.js';
 import { PasskeyTrouble } from '../passkeys/trouble.js';
 
 export interface PasskeyLoginProps {
-  readonly session: Pick<Session, 'logInBy' | 'methods'>;
+  readonly session: Pick<Session, 'logInBy'>;
   readonly done: () => void;
 }
 
 export function PasskeyLogin({ session, done }: PasskeyLoginProps) {
   const { say } = useReader();
-  const [isOffered, setOffered] = useState(false);
   const [isBusy, setBusy] = useState(false);
   const [failure, setFailure] = useState<{ readonly error: unknown }>();
-  useEffect(() => {
-    session.methods().then(
-      (methods) => setOffered(methods.includes('passkey')),
-      () => undefined,
-    );
-  }, [session]);
   const enter = async (): Promise<void> => {
     setBusy(true);
     setFailure(undefined);
@@ -37,7 +30,6 @@ export function PasskeyLogin({ session, done }: PasskeyLoginProps) {
       setBusy(false);
     }
   };
-  if (!isOffered) return null;
   const reason = impossible();
   if (reason !== undefined) return <p className="hint">{say(reason)}</p>;
   return (

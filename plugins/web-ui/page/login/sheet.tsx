@@ -6,7 +6,7 @@ import { isolated } from '../format/names.js';
 import { useReader } from '../language/context.js';
 import { Sheet } from '../parts/sheet.js';
 import { LoginForm } from './form.js';
-import { LaterPasskey } from './later-passkey.js';
+import { LaterLogins } from './later-logins.js';
 import './login.css';
 
 export function LoginSheet() {
@@ -19,7 +19,7 @@ export function LoginSheet() {
         <>
           <p>{say('login.endedText', { name: isolated(state.name) })}</p>
           <LoginForm session={session} name={state.name} done={() => undefined} />
-          <LaterPasskey session={session} done={() => undefined} />
+          <LaterLogins session={session} done={() => undefined} />
           <Button className="button quiet" onPress={() => session.leave()}>
             {say('login.leave')}
           </Button>

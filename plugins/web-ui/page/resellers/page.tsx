@@ -6,7 +6,6 @@ import type { ResellersListReply } from '../../../../sdk/index.js';
 import { weir } from '../api/panel.js';
 import { isolated, shownName } from '../format/names.js';
 import { useReader } from '../language/context.js';
-import { Meter } from '../parts/meter.js';
 import { Problem } from '../parts/problem.js';
 import { Sheet } from '../parts/sheet.js';
 import { ItemActions } from '../roles/item-actions.js';
@@ -14,6 +13,7 @@ import { rolesQuery } from '../roles/queries.js';
 import { RemoveSheet } from '../roles/remove-sheet.js';
 import { AssignForm } from './assign-form.js';
 import { readResellersAgain, resellersQuery } from './queries.js';
+import { QuotaFacts } from './quota-facts.js';
 import { ResellerForm } from './reseller-form.js';
 
 type Reseller = ResellersListReply[number];
@@ -85,9 +85,9 @@ export function ResellersPage() {
 }
 
 function ResellerFigures({ reseller }: { reseller: Reseller }) {
-  const { say, format } = useReader();
+  const { say } = useReader();
   const roles = useQuery(rolesQuery).data;
-  const { name, admin, clients, maxClients, givenBytes, maxBytes, prefix, maxDays } = reseller;
+  const { name, admin, prefix } = reseller;
   const kind = roles?.find(({ id }) => id === admin?.role)?.kind;
   return (
     <>
@@ -105,25 +105,7 @@ function ResellerFigures({ reseller }: { reseller: Reseller }) {
       </div>
       {admin && roles && kind !== 'reseller' && <p className="hint">{say('resellers.noRole')}</p>}
       <dl className="facts">
-        <dt>{say('clients.title')}</dt>
-        <dd>
-          {maxClients > 0
-            ? say('usage.of', { used: format.number(clients), all: format.number(maxClients) })
-            : format.number(clients)}
-        </dd>
-        <dt>{say('resellers.given')}</dt>
-        <dd>
-          {maxBytes > 0
-            ? say('usage.of', { used: format.bytes(givenBytes), all: format.bytes(maxBytes) })
-            : format.bytes(givenBytes)}
-          {maxBytes > 0 && <Meter share={givenBytes / maxBytes} label={say('resellers.given')} />}
-        </dd>
-        {maxDays > 0 && (
-          <>
-            <dt>{say('resellers.maxDays')}</dt>
-            <dd>{format.number(maxDays)}</dd>
-          </>
-        )}
+        <QuotaFacts of={reseller} />
         {prefix !== '' && (
           <>
             <dt>{say('resellers.prefix')}</dt>

@@ -1,4 +1,4 @@
-// Admins: added, given a role, switched off, removed.
+// Admins: added, given a role, switched off, removed; and what one of them has lost.
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState, useSyncExternalStore } from 'react';
 import { Button, Switch } from 'react-aria-components';
@@ -6,9 +6,10 @@ import { session, weir } from '../api/panel.js';
 import { nameIn } from '../api/session.js';
 import { isolated, shownName } from '../format/names.js';
 import { useReader } from '../language/context.js';
-import { notifyTrouble } from '../parts/notices.js';
+import { notify, notifyTrouble } from '../parts/notices.js';
 import { Problem } from '../parts/problem.js';
 import { Sheet } from '../parts/sheet.js';
+import { passkeysQuery } from '../system/queries.js';
 import { AdminForm, type ShownAdmin } from './admin-form.js';
 import { ItemActions } from './item-actions.js';
 import { adminsQuery, readAgain, rolesQuery } from './queries.js';
@@ -21,6 +22,9 @@ export function Admins() {
   const [edited, setEdited] = useState<ShownAdmin | 'new'>();
   const [removed, setRemoved] = useState<ShownAdmin>();
   const [reset, setReset] = useState<ShownAdmin>();
+  const [lost, setLost] = useState<ShownAdmin>();
+  /** Without the plugin, or for who may not ask, there is nothing to remove. */
+  const hasPasskeys = useQuery(passkeysQuery).data !== undefined;
   const own = nameIn(useSyncExternalStore(session.subscribe, session.state));
   const toggle = useMutation({
     mutationFn: ({ id, enabled }: { id: number; enabled: boolean }) =>
@@ -78,6 +82,15 @@ export function Admins() {
                   {say('factor.reset')}
                 </Button>
               )}
+              {hasPasskeys && admin.username !== own && (
+                <Button
+                  className="button risky small"
+                  aria-label={say('passkeys.removeAllOf', { name: isolated(admin.username) })}
+                  onPress={() => setLost(admin)}
+                >
+                  {say('passkeys.removeAll')}
+                </Button>
+              )}
             </ItemActions>
           </li>
         ))}
@@ -106,6 +119,18 @@ export function Admins() {
         cost={say('factor.resetCost')}
         remove={() => (reset ? weir.admins.resetSecondFactor({ id: reset.id }) : Promise.resolve())}
         close={() => setReset(undefined)}
+      />
+      <RemoveSheet
+        name={lost?.username}
+        title={say('passkeys.removeAllOf', { name: isolated(lost?.username ?? '') })}
+        act={say('passkeys.removeAll')}
+        cost={say('passkeys.removeAllCost')}
+        remove={async () => {
+          if (!lost) return;
+          const { removed } = await weir.passkeys.deleteAll({ adminId: lost.id });
+          notify(say('passkeys.removedAll', { count: removed }));
+        }}
+        close={() => setLost(undefined)}
       />
     </section>
   );
