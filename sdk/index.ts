@@ -6027,6 +6027,188 @@ export type GeodataFilesReply = {
   problem: string;
 }[];
 
+export type GroupRolesClientsInput = {
+  query?: {
+    page?: number;
+    /** at most 200 */
+    pageSize?: number;
+    /** enable, email, inboundIds, traffic, remaining, expiryTime, createdAt, updatedAt or lastOnline; else by id */
+    sort?: string;
+    /** descend, or ascending */
+    order?: string;
+    /** part of the email or the comment, in any case */
+    search?: string;
+    /** any of online, active, deactive, depleted, expiring; with commas */
+    status?: string;
+  };
+};
+
+export type GroupRolesClientsReply = {
+  filtered: number;
+  page: number;
+  pageSize: number;
+  /** over all of them, whatever the page shows */
+  counts: {
+    total: number;
+    active: number;
+    deactive: number;
+    depleted: number;
+    expiring: number;
+    online: number;
+  };
+  items: {
+    id: number;
+    email: string;
+    inboundIds: number[];
+    totalGB: number;
+    expiryTime: number;
+    enable: boolean;
+    /** the limit that disabled it */
+    depletedCause: 'quota' | 'expiry' | null;
+    comment: string;
+    limitIp: number;
+    limitHwid: number;
+    flow: string;
+    up: number;
+    down: number;
+    /** Unix ms; 0 for never */
+    lastOnline: number;
+    online: boolean;
+    createdAt: number;
+    updatedAt: number;
+    group: string;
+  }[];
+};
+
+export type GroupRolesAddClientInput = {
+  body: {
+    email: string;
+    /** one that the role of the caller names */
+    group: string;
+    /** of those that clients of the groups have */
+    inboundIds: number[];
+    /** bytes, despite the name; 0 for no limit */
+    totalGB?: number;
+    /** Unix ms; 0 for never; negative: that many ms from the first use on */
+    expiryTime?: number;
+    enable?: boolean;
+    comment?: string;
+    /** addresses at once; 0 for no limit */
+    limitIp?: number;
+    /** devices; 0 for no limit */
+    limitHwid?: number;
+    flow?: '' | 'xtls-rprx-vision' | 'xtls-rprx-vision-udp443';
+  };
+};
+
+export type GroupRolesAddClientReply = {
+  id: number;
+  email: string;
+  inboundIds: number[];
+  totalGB: number;
+  expiryTime: number;
+  enable: boolean;
+  /** the limit that disabled it */
+  depletedCause: 'quota' | 'expiry' | null;
+  comment: string;
+  limitIp: number;
+  limitHwid: number;
+  flow: string;
+  up: number;
+  down: number;
+  /** Unix ms; 0 for never */
+  lastOnline: number;
+  online: boolean;
+  createdAt: number;
+  updatedAt: number;
+  group: string;
+};
+
+export type GroupRolesClientInput = {
+  id: number;
+};
+
+export type GroupRolesClientReply = {
+  id: number;
+  email: string;
+  inboundIds: number[];
+  totalGB: number;
+  expiryTime: number;
+  enable: boolean;
+  /** the limit that disabled it */
+  depletedCause: 'quota' | 'expiry' | null;
+  comment: string;
+  limitIp: number;
+  limitHwid: number;
+  flow: string;
+  up: number;
+  down: number;
+  /** Unix ms; 0 for never */
+  lastOnline: number;
+  online: boolean;
+  createdAt: number;
+  updatedAt: number;
+  group: string;
+  /** share links, also what a QR code shows */
+  links: string[];
+  /** URL of its subscription; blank where there is none */
+  subscription: string;
+};
+
+export type GroupRolesUpdateClientInput = {
+  id: number;
+  body?: {
+    email?: string;
+    /** one that the role of the caller names */
+    group?: string;
+    /** bytes, despite the name; 0 for no limit */
+    totalGB?: number;
+    /** Unix ms; 0 for never; negative: that many ms from the first use on */
+    expiryTime?: number;
+    enable?: boolean;
+    comment?: string;
+    /** addresses at once; 0 for no limit */
+    limitIp?: number;
+    /** devices; 0 for no limit */
+    limitHwid?: number;
+    flow?: '' | 'xtls-rprx-vision' | 'xtls-rprx-vision-udp443';
+  };
+};
+
+export type GroupRolesDeleteClientInput = {
+  id: number;
+};
+
+export type GroupRolesRenewClientInput = {
+  id: number;
+  body: {
+    /** added to what is left */
+    days: number;
+    /** whether its usage starts again at zero */
+    reset?: boolean;
+  };
+};
+
+export type GroupRolesResetClientInput = {
+  id: number;
+};
+
+export type GroupRolesOwnReply = {
+  level: 'read' | 'write';
+  groups: {
+    name: string;
+    clients: number;
+  }[];
+  /** of the clients of the groups: a new client may have these */
+  inbounds: {
+    id: number;
+    remark: string;
+    protocol: string;
+    /** takes a flow */
+    flow: boolean;
+  }[];
+};
+
 export type Import3xuiRunReply = {
   dryRun: boolean;
   tables: {
@@ -7122,6 +7304,15 @@ export type ResellerClientsReply = {
   filtered: number;
   page: number;
   pageSize: number;
+  /** over all of them, whatever the page shows */
+  counts: {
+    total: number;
+    active: number;
+    deactive: number;
+    depleted: number;
+    expiring: number;
+    online: number;
+  };
   items: {
     id: number;
     email: string;
@@ -7143,15 +7334,6 @@ export type ResellerClientsReply = {
     createdAt: number;
     updatedAt: number;
   }[];
-  /** over all of them, whatever the page shows */
-  counts: {
-    total: number;
-    active: number;
-    deactive: number;
-    depleted: number;
-    expiring: number;
-    online: number;
-  };
 };
 
 export type ResellerAddClientInput = {
@@ -7443,6 +7625,15 @@ export type ResellersClientsReply = {
   filtered: number;
   page: number;
   pageSize: number;
+  /** over all of them, whatever the page shows */
+  counts: {
+    total: number;
+    active: number;
+    deactive: number;
+    depleted: number;
+    expiring: number;
+    online: number;
+  };
   items: {
     id: number;
     email: string;
@@ -7464,15 +7655,6 @@ export type ResellersClientsReply = {
     createdAt: number;
     updatedAt: number;
   }[];
-  /** over all of them, whatever the page shows */
-  counts: {
-    total: number;
-    active: number;
-    deactive: number;
-    depleted: number;
-    expiring: number;
-    online: number;
-  };
 };
 
 export type ResellersAssignInput = {
@@ -7494,9 +7676,13 @@ export type ResellersDeleteInput = {
 export type RolesListReply = {
   id: number;
   name: string;
-  /** reseller: only the calls of a reseller, and no permissions; blank for others */
+  /** reseller or groups: only the calls that are made for them, and no permissions; blank for others */
   kind: string;
   permissions: string[];
+  /** of the kind groups: only clients of these groups */
+  groups: string[];
+  /** of the kind groups: read or write; else blank */
+  level: string;
   /** how many admins have it */
   admins: number;
   /** how many API tokens have it */
@@ -7510,18 +7696,26 @@ export type RolesAddInput = {
     /** text without control characters */
     name: string;
     /** cannot be changed later */
-    kind?: '' | 'reseller';
+    kind?: '' | 'reseller' | 'groups';
     /** as clients:read; to write includes to read */
     permissions?: string[];
+    /** names of groups of clients, with their case; of the kind groups only */
+    groups?: string[];
+    /** whether they see these clients or also change them; of the kind groups only */
+    level?: 'read' | 'write';
   };
 };
 
 export type RolesAddReply = {
   id: number;
   name: string;
-  /** reseller: only the calls of a reseller, and no permissions; blank for others */
+  /** reseller or groups: only the calls that are made for them, and no permissions; blank for others */
   kind: string;
   permissions: string[];
+  /** of the kind groups: only clients of these groups */
+  groups: string[];
+  /** of the kind groups: read or write; else blank */
+  level: string;
   /** how many admins have it */
   admins: number;
   /** how many API tokens have it */
@@ -7538,6 +7732,8 @@ export type RolesMeReply = {
   full: boolean;
   /** whether the caller may call only what is for resellers */
   reseller: boolean;
+  /** whether the caller may call only what is for clients of its groups */
+  groups: boolean;
   /** of a token its own role and that of its maker */
   roles: string[];
   /** those that all of these roles have; empty for a full admin */
@@ -7560,6 +7756,8 @@ export type RolesResourcesReply = {
     onlyFull: boolean;
     /** whether a role of the kind reseller allows it */
     reseller: boolean;
+    /** whether a role of the kind groups allows it, with the level write */
+    groups: boolean;
   }[];
 };
 
@@ -7570,15 +7768,23 @@ export type RolesUpdateInput = {
     name?: string;
     /** as clients:read; to write includes to read */
     permissions?: string[];
+    /** names of groups of clients, with their case; of the kind groups only */
+    groups?: string[];
+    /** whether they see these clients or also change them; of the kind groups only */
+    level?: 'read' | 'write';
   };
 };
 
 export type RolesUpdateReply = {
   id: number;
   name: string;
-  /** reseller: only the calls of a reseller, and no permissions; blank for others */
+  /** reseller or groups: only the calls that are made for them, and no permissions; blank for others */
   kind: string;
   permissions: string[];
+  /** of the kind groups: only clients of these groups */
+  groups: string[];
+  /** of the kind groups: read or write; else blank */
+  level: string;
   /** how many admins have it */
   admins: number;
   /** how many API tokens have it */
@@ -8781,6 +8987,33 @@ export class Weir extends Transport {
     /** The geodata files that the core can read. — GET /panel/api/x/geodata/files */
     files: (options?: CallOptions): Promise<GeodataFilesReply> =>
       this.call({ method: 'GET', path: '/panel/api/x/geodata/files', gives: 'obj' }, {}, options),
+  } as const;
+
+  readonly groupRoles = {
+    /** A page of the clients of the groups of the caller. — GET /panel/api/x/group-clients/clients */
+    clients: (input?: GroupRolesClientsInput, options?: CallOptions): Promise<GroupRolesClientsReply> =>
+      this.call({ method: 'GET', path: '/panel/api/x/group-clients/clients', gives: 'obj' }, input, options),
+    /** Creates a client in one of these groups, in inbounds that clients of the groups have. — POST /panel/api/x/group-clients/clients */
+    addClient: (input: GroupRolesAddClientInput, options?: KeyedCallOptions): Promise<GroupRolesAddClientReply> =>
+      this.call({ method: 'POST', path: '/panel/api/x/group-clients/clients', gives: 'obj', keyed: true }, input, options),
+    /** One client of these groups, with its links and its subscription. — GET /panel/api/x/group-clients/clients/{id} */
+    client: (input: GroupRolesClientInput, options?: CallOptions): Promise<GroupRolesClientReply> =>
+      this.call({ method: 'GET', path: '/panel/api/x/group-clients/clients/{id}', gives: 'obj' }, input, options),
+    /** Changes what is sent of a client. Its inbounds stay; another group must be one of these groups. — POST /panel/api/x/group-clients/clients/{id} */
+    updateClient: (input: GroupRolesUpdateClientInput, options?: KeyedCallOptions): Promise<string> =>
+      this.call({ method: 'POST', path: '/panel/api/x/group-clients/clients/{id}', gives: 'msg', keyed: true }, input, options),
+    /** Deletes a client with all its data. — POST /panel/api/x/group-clients/clients/{id}/del */
+    deleteClient: (input: GroupRolesDeleteClientInput, options?: KeyedCallOptions): Promise<string> =>
+      this.call({ method: 'POST', path: '/panel/api/x/group-clients/clients/{id}/del', gives: 'msg', keyed: true }, input, options),
+    /** Adds days to the expiry of a client, and sets its usage to zero if that is asked for. — POST /panel/api/x/group-clients/clients/{id}/renew */
+    renewClient: (input: GroupRolesRenewClientInput, options?: KeyedCallOptions): Promise<string> =>
+      this.call({ method: 'POST', path: '/panel/api/x/group-clients/clients/{id}/renew', gives: 'msg', keyed: true }, input, options),
+    /** Sets the usage of a client to zero. — POST /panel/api/x/group-clients/clients/{id}/reset */
+    resetClient: (input: GroupRolesResetClientInput, options?: KeyedCallOptions): Promise<string> =>
+      this.call({ method: 'POST', path: '/panel/api/x/group-clients/clients/{id}/reset', gives: 'msg', keyed: true }, input, options),
+    /** Returns the groups of the caller, whether it may change their clients, and the inbounds that these have. — GET /panel/api/x/group-clients/me */
+    own: (options?: CallOptions): Promise<GroupRolesOwnReply> =>
+      this.call({ method: 'GET', path: '/panel/api/x/group-clients/me', gives: 'obj' }, {}, options),
   } as const;
 
   readonly import3xui = {

@@ -11,7 +11,7 @@
 //   @weir-panel/weir/plugins/backup: 19 names
 //   @weir-panel/weir/plugins/ban-guard: 18 names
 //   @weir-panel/weir/plugins/certificates: 19 names
-//   @weir-panel/weir/plugins/clients: 68 names
+//   @weir-panel/weir/plugins/clients: 76 names
 //   @weir-panel/weir/plugins/cluster: 18 names
 //   @weir-panel/weir/plugins/compat-3xui: 1 names
 //   @weir-panel/weir/plugins/connection-cut: 3 names
@@ -44,14 +44,14 @@
 //   @weir-panel/weir/plugins/realtime: 13 names
 //   @weir-panel/weir/plugins/record-versions: 7 names
 //   @weir-panel/weir/plugins/remote-texts: 7 names
-//   @weir-panel/weir/plugins/roles: 3 names
+//   @weir-panel/weir/plugins/roles: 6 names
 //   @weir-panel/weir/plugins/secrets: 6 names
 //   @weir-panel/weir/plugins/server-status: 2 names
 //   @weir-panel/weir/plugins/settings: 40 names
 //   @weir-panel/weir/plugins/sidecars: 17 names
 //   @weir-panel/weir/plugins/sub-balancers: 5 names
 //   @weir-panel/weir/plugins/sub-json: 6 names
-//   @weir-panel/weir/plugins/subscription: 45 names
+//   @weir-panel/weir/plugins/subscription: 46 names
 //   @weir-panel/weir/plugins/system: 6 names
 //   @weir-panel/weir/plugins/time-series: 17 names
 //   @weir-panel/weir/plugins/traffic: 22 names
@@ -2711,11 +2711,33 @@ declare module '@weir-panel/weir/plugins/clients' {
   export type RenewalTerms = Pick<ClientRow, 'reset' | 'resetDay' | 'resetMax' | 'resetCount'>;
   /** Whether a renewal is left. The column `renews_at` says the same in SQL. */
   export const canRenew: ({ reset, resetDay, resetMax, resetCount }: RenewalTerms) => boolean;
+  /** An expiry with so many days more than what is left, or than now where nothing is. A time that has not started becomes that many days; one without an end stays. */
+  export function renewedExpiry(expiryTime: number, days: number, now: number): number;
 
   // Schemas of single values of a client: names, texts and amounts.
   /** When counters start again at zero by themselves. */
   const SCHEDULES: readonly ['never', 'hourly', 'daily', 'weekly', 'monthly'];
   export type Schedule = (typeof SCHEDULES)[number];
+
+  // Groups that were created, and where the count of each group's traffic starts. A name on clients is a group, too: it
+  // has a row only after counters of its clients were reset, and then the row is not marked as created.
+  /** Bytes that are subtracted from the sum of the members. Negative when counters of members were reset, so that the group keeps its own. */
+  interface Baseline {
+    readonly up: number;
+    readonly down: number;
+  }
+  /** A change of a group that was created. A group that is only a name on clients has no row and no change. */
+  export interface GroupChange {
+    readonly kind: 'added' | 'updated' | 'deleted';
+    readonly before: (Baseline & {
+      readonly name: string;
+    }) | undefined;
+    readonly after: (Baseline & {
+      readonly name: string;
+    }) | undefined;
+    /** the name that its clients had for their group, where they get another one; also of one that was only a name on clients */
+    readonly renamedFrom?: string;
+  }
 
   // A client as it is held in memory.
   export interface ClientRow extends ClientFields {
@@ -2883,6 +2905,15 @@ declare module '@weir-panel/weir/plugins/clients' {
     /** when the client is written, or deleted */
     after(tx: Tx, id: number): Promise<void>;
   }
+  /** An edit that is done. */
+  export interface SettledEdit {
+    readonly id: number;
+    readonly applied: Applied;
+  }
+  /** The settlement, and behind it the note of `once` for a repeated call, which waits for no core. */
+  export const withNote: ({ before, after }: Settlement, note: ((done: SettledEdit) => void) | undefined) => Settlement;
+  /** The fields that were sent: one that was not is no key. */
+  export const sentFields: <T extends object>(fields: T) => { [K in keyof T]: Exclude<T[K], undefined>; };
   /** What an edit does with one client. */
   export interface SettledChange {
     readonly patch?: ClientPatch;
@@ -2893,14 +2924,13 @@ declare module '@weir-panel/weir/plugins/clients' {
   }
   /** Edits of single clients, with the checks of the API, of which another plugin writes its part in the same transaction. Do not call them inside a write. */
   export interface SettledEditsApi {
-    add(sent: AddClient, who: Principal, settlement: Settlement): Promise<{
-      readonly id: number;
-      readonly applied: Applied;
-    }>;
+    add(sent: AddClient, who: Principal, settlement: Settlement): Promise<SettledEdit>;
     change(id: number, change: SettledChange, who: Principal, settlement: Settlement): Promise<Applied>;
     delete(id: number, who: Principal, settlement: Settlement): Promise<Applied>;
     /** Limits and usage as the transaction sees them, by id; bytes are those over all inbounds and machines. Memory may lack the write before. */
     limitsOf(tx: Tx, ids: readonly number[]): Promise<ReadonlyMap<number, StoredLimits>>;
+    /** The group of a client as the transaction sees it, blank for none; undefined for a client that is gone. */
+    groupOf(tx: Tx, id: number): Promise<string | undefined>;
   }
   export const SettledEdits: Token<SettledEditsApi>;
   /** A page of some clients. */
@@ -2917,7 +2947,10 @@ declare module '@weir-panel/weir/plugins/clients' {
   export interface ClientPagesApi {
     /** A page of the clients with these ids, as if there were no others: costs them, not all clients. */
     pageOf(ids: Iterable<number>, query: PageQuery): Promise<SomeClients>;
-    online(row: ClientRow): boolean;
+    /** Ids of the clients in a group, with the case of its name. Live: do not keep it. */
+    inGroup(name: string): ReadonlySet<number>;
+    /** A client as an admin sees it who may see some clients only. */
+    shown(row: ClientRow): SomeClient;
   }
   export const ClientPages: Token<ClientPagesApi>;
 
@@ -2962,6 +2995,99 @@ declare module '@weir-panel/weir/plugins/clients' {
     usageTo: number;
   }>;
   export type PageQuery = Static<typeof PageQuery>;
+
+  // Clients as admins see and change them who may see some clients only. Part of contract.ts.
+  export const SomeClientRenewal: Joi.ObjectSchema<any> & Typed<{
+    days: number;
+    reset: boolean;
+  }>;
+  export type SomeClientRenewal = Static<typeof SomeClientRenewal>;
+  /** The parameters of their list. */
+  export const SomeClientsQuery: Joi.ObjectSchema<any> & Typed<{
+    order: string;
+    page: number;
+    pageSize: number;
+    search: string;
+    sort: string;
+    status: string;
+  }>;
+  export const SomeClient: Joi.ObjectSchema<any> & Typed<{
+    comment: string;
+    createdAt: number;
+    depletedCause: "expiry" | "quota" | null;
+    down: number;
+    email: string;
+    enable: boolean;
+    expiryTime: number;
+    flow: string;
+    id: number;
+    inboundIds: number[];
+    lastOnline: number;
+    limitHwid: number;
+    limitIp: number;
+    online: boolean;
+    totalGB: number;
+    up: number;
+    updatedAt: number;
+  }>;
+  export type SomeClient = Static<typeof SomeClient>;
+  /** Parts of the bodies and replies of plugins that let such admins work. */
+  export const someClientShapes: {
+    readonly settable: {
+      totalGB: Joi.NumberSchema<number> & Typed<number>;
+      expiryTime: Joi.NumberSchema<number> & Typed<number>;
+      enable: Joi.BooleanSchema<boolean> & Typed<boolean>;
+      comment: Joi.StringSchema<string> & Typed<string>;
+      limitIp: Joi.NumberSchema<number> & Typed<number>;
+      limitHwid: Joi.NumberSchema<number> & Typed<number>;
+      flow: Joi.AnySchema<any> & Typed<"" | "xtls-rprx-vision" | "xtls-rprx-vision-udp443">;
+    };
+    readonly ofNew: {
+      totalGB: Joi.NumberSchema<number> & Typed<number>;
+      expiryTime: Joi.NumberSchema<number> & Typed<number>;
+      enable: Joi.BooleanSchema<boolean> & Typed<boolean>;
+      comment: Joi.StringSchema<string> & Typed<string>;
+      limitIp: Joi.NumberSchema<number> & Typed<number>;
+      limitHwid: Joi.NumberSchema<number> & Typed<number>;
+      flow: Joi.AnySchema<any> & Typed<"" | "xtls-rprx-vision" | "xtls-rprx-vision-udp443">;
+    };
+    readonly fields: {
+      id: Joi.NumberSchema<number> & Typed<number>;
+      email: Joi.StringSchema<string> & Typed<string>;
+      inboundIds: Joi.ArraySchema<any[]> & Typed<number[]>;
+      totalGB: Joi.NumberSchema<number> & Typed<number>;
+      expiryTime: Joi.NumberSchema<number> & Typed<number>;
+      enable: Joi.BooleanSchema<boolean> & Typed<boolean>;
+      depletedCause: Joi.AnySchema<any> & Typed<"expiry" | "quota" | null>;
+      comment: Joi.StringSchema<string> & Typed<string>;
+      limitIp: Joi.NumberSchema<number> & Typed<number>;
+      limitHwid: Joi.NumberSchema<number> & Typed<number>;
+      flow: Joi.StringSchema<string> & Typed<string>;
+      up: Joi.NumberSchema<number> & Typed<number>;
+      down: Joi.NumberSchema<number> & Typed<number>;
+      lastOnline: Joi.NumberSchema<number> & Typed<number>;
+      online: Joi.BooleanSchema<boolean> & Typed<boolean>;
+      createdAt: Joi.NumberSchema<number> & Typed<number>;
+      updatedAt: Joi.NumberSchema<number> & Typed<number>;
+    };
+    readonly links: {
+      links: Joi.ArraySchema<any[]> & Typed<string[]>;
+      subscription: Joi.StringSchema<string> & Typed<string>;
+    };
+    readonly page: {
+      filtered: Joi.NumberSchema<number> & Typed<number>;
+      page: Joi.NumberSchema<number> & Typed<number>;
+      pageSize: Joi.NumberSchema<number> & Typed<number>;
+      counts: Joi.ObjectSchema<any> & Typed<{
+        active: number;
+        deactive: number;
+        depleted: number;
+        expiring: number;
+        online: number;
+        total: number;
+      }>;
+    };
+  };
 
   export const clientErrors: Readonly<Record<"AT_LIMIT" | "AUTH_TAKEN" | "CHANGED_MEANWHILE" | "CREDENTIAL_TAKEN" | "EMAIL_TAKEN" | "GROUP_NOT_FOUND" | "GROUP_TAKEN" | "NOTHING_TO_ADJUST" | "NOT_ADJUSTABLE" | "NOT_ATTACHABLE" | "NOT_FOUND" | "NO_LONGER_MEANT" | "PASSWORD_TAKEN" | "REVERSE_TAKEN" | "STILL_ATTACHED" | "SUB_ID_TAKEN" | "UUID_TAKEN", ErrorFactory>>;
 
@@ -3216,16 +3342,6 @@ declare module '@weir-panel/weir/plugins/clients' {
     readonly changes: readonly ClientChange[];
     readonly who: Principal;
   }>;
-  /** A change of a group that was created. A group that is only a name on clients has no row and no change. */
-  export interface GroupChange {
-    readonly kind: 'added' | 'updated' | 'deleted';
-    readonly before: (Baseline & {
-      readonly name: string;
-    }) | undefined;
-    readonly after: (Baseline & {
-      readonly name: string;
-    }) | undefined;
-  }
   /** Runs in the transaction that changes groups on request; `duringClientSave` reports their clients. */
   export const duringGroupSave: During<{
     readonly changes: readonly GroupChange[];
@@ -3474,14 +3590,6 @@ declare module '@weir-panel/weir/plugins/clients' {
   type UniqueField = Keys<{
     readonly uniqueError: ErrorFactory;
   }>;
-
-  // Groups that were created, and where the count of each group's traffic starts. A name on clients is a group, too: it
-  // has a row only after counters of its clients were reset, and then the row is not marked as created.
-  /** Bytes that are subtracted from the sum of the members. Negative when counters of members were reset, so that the group keeps its own. */
-  interface Baseline {
-    readonly up: number;
-    readonly down: number;
-  }
 
   // Bodies and replies that hold whole clients.
   /** Fields that are left out stay unchanged. */
@@ -7458,16 +7566,20 @@ declare module '@weir-panel/weir/plugins/remote-texts' {
 }
 
 declare module '@weir-panel/weir/plugins/roles' {
-  import type { During, Principal } from '@weir-panel/weir/kernel';
+  import type { During, Principal, Token, Tx } from '@weir-panel/weir/kernel';
 
-  // Hooks of roles, for other plugins.
+  // Hooks of roles, and the roles that are about groups of clients, for other plugins.
   export interface RoleFacts {
     readonly id: number;
     readonly name: string;
-    /** blank, or `reseller` */
+    /** blank, `reseller` or `groups` */
     readonly kind: string;
     /** as `inbounds:read` */
     readonly permissions: readonly string[];
+    /** names of groups of clients, of the kind `groups` only */
+    readonly groups: readonly string[];
+    /** blank, or `read` or `write` of the kind `groups` */
+    readonly level: string;
   }
   export interface RoleChange {
     readonly kind: 'added' | 'updated' | 'deleted';
@@ -7479,6 +7591,25 @@ declare module '@weir-panel/weir/plugins/roles' {
     readonly changes: readonly RoleChange[];
     readonly who: Principal;
   }>;
+  /** Whose clients the admins of a role see, and whether they change them. */
+  export interface GroupRole {
+    readonly id: number;
+    /** names of groups of clients, with their case */
+    readonly groups: readonly string[];
+    readonly level: Level;
+  }
+  /** The roles of the kind `groups`, for the plugin that serves their admins. */
+  export interface GroupRolesApi {
+    /** Undefined where the role is gone or of another kind. */
+    find(role: number): GroupRole | undefined;
+    /** The same as the transaction sees it: memory may lack the write before it. */
+    read(tx: Tx, role: number): Promise<GroupRole | undefined>;
+  }
+  export const GroupRoles: Token<GroupRolesApi>;
+
+  /** What admins may do with the clients of the groups that their role names; to write includes to read. */
+  const LEVELS: readonly ['read', 'write'];
+  type Level = (typeof LEVELS)[number];
 
   export {};
 }
@@ -8168,7 +8299,7 @@ declare module '@weir-panel/weir/plugins/sub-json' {
 
 declare module '@weir-panel/weir/plugins/subscription' {
   import type { Draft, ExtensionPoint, Filter, Guard, Token, Typed } from '@weir-panel/weir/kernel';
-  import type { ClientRow } from '@weir-panel/weir/plugins/clients';
+  import type { ClientRow, ClientsApi } from '@weir-panel/weir/plugins/clients';
   import type { Json, JsonObject } from '@weir-panel/weir/plugins/engine';
   import type { Account, EntryTemplate, Inbound, ProxyEntry } from '@weir-panel/weir/plugins/inbounds';
   import type Joi from 'joi';
@@ -8181,6 +8312,13 @@ declare module '@weir-panel/weir/plugins/subscription' {
   };
   /** Compiles a template to a function that writes it as JSON, without spaces. */
   export function compileJson(template: JsonTemplate): WriteEntry;
+
+  // The links of one client, for plugins that show single clients. Part of contract.ts.
+  /** Share links and the URL of the subscription; none without a subscription server. No URL where an import gave one subscription to several clients: it would show those of others. */
+  export const linksOfClient: (subscription: SubscriptionApi | undefined, clients: Pick<ClientsApi, 'sharing'>, row: ClientRow, host: string) => {
+    links: string[];
+    subscription: string;
+  };
 
   // Pages: what a browser gets at the address of a subscription. A plugin writes them; without one, a browser gets the list.
   /** The status of a subscription: the reply to `?format=info`, and what a page shows. Texts of bytes are like `42.00GB`. */

@@ -13,7 +13,7 @@ import {
   type Tx,
 } from '../../kernel/index.js';
 import type { Applied, CoreUser, UserRef } from '../engine/contract.js';
-import type { Baseline } from './groups/group-store.js';
+import type { GroupChange } from './groups/group-store.js';
 import type { RenewalTerms } from './model/renewal.js';
 import type { UniqueField } from './model/fields.js';
 import type { ClientRow } from './model/row.js';
@@ -27,8 +27,9 @@ import {
 import type { Schedule } from './model/value-schemas.js';
 
 export { depletionOf, type Depletion } from './model/depletion.js';
-export { canRenew, type RenewalTerms } from './model/renewal.js';
+export { canRenew, type RenewalTerms, renewedExpiry } from './model/renewal.js';
 export type { Schedule } from './model/value-schemas.js';
+export type { GroupChange } from './groups/group-store.js';
 export type { ClientRow } from './model/row.js';
 export {
   type Arrival,
@@ -55,13 +56,17 @@ export { sentEmails } from './edits/request-schemas.js';
 export {
   ClientPages,
   type ClientPagesApi,
+  sentFields,
   type SettledChange,
+  type SettledEdit,
   SettledEdits,
   type SettledEditsApi,
   type Settlement,
   type SomeClients,
+  withNote,
 } from './edits/settled.js';
 export { ClientFilter, PageQuery } from './lists/page-schema.js';
+export { SomeClient, SomeClientRenewal, someClientShapes, SomeClientsQuery } from './lists/some-clients.js';
 export { errors as clientErrors } from './errors.js';
 export { clientSettings } from './settings.js';
 
@@ -305,12 +310,6 @@ export const duringClientSave = during<{
   readonly who: Principal;
 }>('clients/duringClientSave');
 
-/** A change of a group that was created. A group that is only a name on clients has no row and no change. */
-export interface GroupChange {
-  readonly kind: 'added' | 'updated' | 'deleted';
-  readonly before: (Baseline & { readonly name: string }) | undefined;
-  readonly after: (Baseline & { readonly name: string }) | undefined;
-}
 /** Runs in the transaction that changes groups on request; `duringClientSave` reports their clients. */
 export const duringGroupSave = during<{
   readonly changes: readonly GroupChange[];

@@ -16,7 +16,7 @@ import {
   word,
 } from '../../kernel/index.js';
 import type { AdminListApi } from '../access/contract.js';
-import { clientErrors, type ClientsApi, PageQuery } from '../clients/contract.js';
+import { clientErrors, type ClientsApi, PageQuery, SomeClientsQuery } from '../clients/contract.js';
 import { inboundErrors } from '../inbounds/contract.js';
 import { errors } from './errors.js';
 import type { Ownership } from './ownership.js';
@@ -28,7 +28,6 @@ import {
   OwnerEmails,
   OwnerReply,
   OwnPage,
-  OwnQuery,
   ResellerChanges,
   ResellerReply,
 } from './schemas.js';
@@ -122,7 +121,7 @@ export const adminRoutes = ({ store, memory, ownership, scopes, views, admins, c
       name: 'resellers.clients',
       doc: 'A page of the clients of a reseller.',
       params: Id,
-      query: OwnQuery,
+      query: SomeClientsQuery,
       reply: payload(OwnPage),
       errors: [errors.NOT_FOUND],
       handle: async ({ params, query }) => {

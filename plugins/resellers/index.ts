@@ -2,7 +2,7 @@
 import { definePlugin, maybe, singleton, tap } from '../../kernel/index.js';
 import { AdminList, CallerRights } from '../access/contract.js';
 import { AuditTrail } from '../audit/contract.js';
-import { ClientPages, Clients, ClientTraffic, duringClientSave, SettledEdits } from '../clients/contract.js';
+import { ClientPages, Clients, duringClientSave, SettledEdits } from '../clients/contract.js';
 import { Inbounds } from '../inbounds/contract.js';
 import { Subscription } from '../subscription/contract.js';
 import { Counting } from '../traffic/contract.js';
@@ -27,7 +27,6 @@ export default definePlugin({
     admins: AdminList,
     clients: Clients,
     pages: ClientPages,
-    traffic: ClientTraffic,
     edits: SettledEdits,
     counting: Counting,
     inbounds: Inbounds,

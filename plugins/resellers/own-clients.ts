@@ -1,31 +1,22 @@
 // What a reseller does with clients: each edit is one write, which the ledger checks and counts.
 import type { Clock, Principal } from '../../kernel/index.js';
-import { type Applied, DONE } from '../engine/contract.js';
-import type { SettledChange, SettledEditsApi, Settlement } from '../clients/contract.js';
+import {
+  renewedExpiry,
+  sentFields,
+  type SettledChange,
+  type SettledEdit,
+  type SettledEditsApi,
+  type Settlement,
+  type SomeClientRenewal,
+  withNote,
+} from '../clients/contract.js';
 import type { CountingApi } from '../traffic/contract.js';
 import type { Ledger } from './ledger.js';
 import type { Scope } from './scope.js';
-import type { ClientChanges, NewOwnClient, Renewal } from './schemas.js';
+import type { ClientChanges, NewOwnClient } from './schemas.js';
 
-const DAY_MS = 86_400_000;
-
-export interface Done {
-  readonly id: number;
-  readonly applied: Applied;
-}
 /** Of `once`: called inside the write with what the caller will be answered. */
-type Note = ((done: Done) => void) | undefined;
-
-/** The settlement, and the note for a repeated call behind it. */
-const noting = ({ before, after }: Settlement, note: Note): Settlement => ({
-  before,
-  after: async (tx, id) => {
-    await after(tx, id);
-    note?.({ id, applied: DONE });
-  },
-});
-const given = <T extends object>(fields: T): { [K in keyof T]: Exclude<T[K], undefined> } =>
-  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never;
+type Note = ((done: SettledEdit) => void) | undefined;
 
 export class OwnClients {
   readonly #clock: Clock;
@@ -40,14 +31,20 @@ export class OwnClients {
     this.#counting = needs.counting;
   }
 
-  add({ reseller }: Scope, sent: NewOwnClient, who: Principal, note?: Note): Promise<Done> {
+  add({ reseller }: Scope, sent: NewOwnClient, who: Principal, note?: Note): Promise<SettledEdit> {
     const { inboundIds, ...fields } = sent;
     const settlement = this.#ledger.adding(reseller.id, { email: sent.email, inboundIds });
-    return this.#edits.add({ client: given(fields), inboundIds }, who, noting(settlement, note));
+    return this.#edits.add({ client: sentFields(fields), inboundIds }, who, withNote(settlement, note));
   }
 
   /** Inbounds that the reseller may not use stay as they are. */
-  async update(scope: Scope, id: number, sent: ClientChanges, who: Principal, note?: Note): Promise<Done> {
+  async update(
+    scope: Scope,
+    id: number,
+    sent: ClientChanges,
+    who: Principal,
+    note?: Note,
+  ): Promise<SettledEdit> {
     const row = scope.find(id);
     const { inboundIds: wanted, ...fields } = sent;
     const allowed = scope.reseller.inboundIds;
@@ -60,26 +57,30 @@ export class OwnClients {
       inboundIds: [...attach, ...detach],
       enables: fields.enable === true && !row.enable,
     });
-    return this.#change(id, { patch: given(fields), attach, detach }, who, noting(settlement, note));
+    return this.#change(id, { patch: sentFields(fields), attach, detach }, who, withNote(settlement, note));
   }
 
-  reset(scope: Scope, id: number, who: Principal, note?: Note): Promise<Done> {
+  reset(scope: Scope, id: number, who: Principal, note?: Note): Promise<SettledEdit> {
     scope.find(id);
     const settlement = this.#ledger.changing(scope.reseller.id, id, { resets: true });
-    return this.#change(id, { resets: true }, who, noting(settlement, note));
+    return this.#change(id, { resets: true }, who, withNote(settlement, note));
   }
 
-  /** Adds days to what is left, or to now where nothing is. A time that has not started becomes that many days; one without an end stays. */
-  renew(scope: Scope, id: number, { days, reset }: Renewal, who: Principal, note?: Note): Promise<Done> {
-    const { expiryTime: before } = scope.find(id);
-    const longer = Math.max(before, this.#clock.now()) + days * DAY_MS;
-    const expiryTime = before < 0 ? -days * DAY_MS : longer;
+  renew(
+    scope: Scope,
+    id: number,
+    { days, reset }: SomeClientRenewal,
+    who: Principal,
+    note?: Note,
+  ): Promise<SettledEdit> {
+    const before = scope.find(id).expiryTime;
+    const expiryTime = renewedExpiry(before, days, this.#clock.now());
     const settlement = this.#ledger.changing(scope.reseller.id, id, { resets: reset });
     const change = { ...(before !== 0 && { patch: { expiryTime } }), resets: reset };
-    return this.#change(id, change, who, noting(settlement, note));
+    return this.#change(id, change, who, withNote(settlement, note));
   }
 
-  async delete(scope: Scope, id: number, who: Principal): Promise<Done> {
+  async delete(scope: Scope, id: number, who: Principal): Promise<SettledEdit> {
     scope.find(id);
     // What it has used by now counts. The poll reports what it cannot count.
     await this.#counting.count().catch(() => undefined);
@@ -87,7 +88,12 @@ export class OwnClients {
     return { id, applied: await this.#edits.delete(id, who, settlement) };
   }
 
-  async #change(id: number, change: SettledChange, who: Principal, settlement: Settlement): Promise<Done> {
+  async #change(
+    id: number,
+    change: SettledChange,
+    who: Principal,
+    settlement: Settlement,
+  ): Promise<SettledEdit> {
     return { id, applied: await this.#edits.change(id, change, who, settlement) };
   }
 }

@@ -1,21 +1,17 @@
 // All that a reseller may call, beside what is of his own account. Each handler begins with the scope of its caller.
 import { message, once, payload, route, type Route, validate, withMessage } from '../../kernel/index.js';
-import { clientErrors, PageQuery } from '../clients/contract.js';
+import {
+  clientErrors,
+  PageQuery,
+  SomeClient,
+  SomeClientRenewal,
+  SomeClientsQuery,
+} from '../clients/contract.js';
 import { describeResult } from '../engine/contract.js';
 import { inboundErrors } from '../inbounds/contract.js';
 import { errors } from './errors.js';
 import type { OwnClients } from './own-clients.js';
-import {
-  ClientChanges,
-  Figures,
-  Id,
-  NewOwnClient,
-  OwnClient,
-  OwnClientWithLinks,
-  OwnPage,
-  OwnQuery,
-  Renewal,
-} from './schemas.js';
+import { ClientChanges, Figures, Id, NewOwnClient, OwnClientWithLinks, OwnPage } from './schemas.js';
 import type { Scopes } from './scope.js';
 import type { OwnViews } from './views.js';
 
@@ -46,7 +42,7 @@ export const ownRoutes = ({
     path: `${PATH}/clients`,
     name: 'reseller.clients',
     doc: 'A page of the clients of the reseller who asks.',
-    query: OwnQuery,
+    query: SomeClientsQuery,
     reply: payload(OwnPage),
     errors: [errors.NOT_RESELLER],
     handle: async ({ query, who }) => {
@@ -70,7 +66,7 @@ export const ownRoutes = ({
     name: 'reseller.addClient',
     doc: 'Creates a client within the quotas of the reseller who asks.',
     body: NewOwnClient,
-    reply: payload(OwnClient),
+    reply: payload(SomeClient),
     errors: [
       ...[errors.NOT_RESELLER, errors.CLIENT_QUOTA, errors.PREFIX, errors.NOT_YOUR_INBOUND, ...QUOTAS],
       ...[clientErrors.EMAIL_TAKEN, inboundErrors.NOT_FOUND, inboundErrors.NO_CLIENTS],
@@ -121,7 +117,7 @@ export const ownRoutes = ({
     name: 'reseller.renewClient',
     doc: 'Adds days to the expiry of a client, and sets its usage to zero if that is asked for.',
     params: Id,
-    body: Renewal,
+    body: SomeClientRenewal,
     reply: message(),
     errors: [...NOT_HIS, ...QUOTAS, errors.NO_RESET],
     handle: async (input) => {

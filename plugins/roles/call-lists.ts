@@ -26,15 +26,18 @@ export const ANY: ReadonlySet<string> = new Set([
   ...all('GET', ['/ws', '/socket.io']),
 ]);
 
-/** Of the own account alone: all that a reseller may call beside what is made for resellers. */
+/** Of the own account alone: all that admins may call whose role has a kind, beside what is made for the kind. */
 export const OWN_ACCOUNT: ReadonlySet<string> = new Set([
   ...OWN_LOGIN,
   ...all('GET', ['access/sessions', 'x/roles/me', 'x/preferences']),
   ...all('POST', ['access/sessions/revoke/{id}', 'access/sessions/revokeOthers']),
   ...all('POST', ['setting/updateUser', 'x/preferences']),
 ]);
-/** Paths of the plugin resellers that resellers may call. Those that decide about resellers begin with `x/resellers`. */
-export const RESELLER_PATHS = `${API}x/reseller/`;
+/** What is made for each kind of role: paths of one plugin. Those that decide about resellers begin with `x/resellers`. */
+export const PATHS_OF_KIND: Readonly<Record<string, { readonly plugin: string; readonly begin: string }>> = {
+  reseller: { plugin: 'resellers', begin: `${API}x/reseller/` },
+  groups: { plugin: 'group-roles', begin: `${API}x/group-clients/` },
+};
 
 /** They give rights, reach every secret, or change what the panel itself is. */
 export const FULL: ReadonlySet<string> = new Set([

@@ -1,8 +1,9 @@
 // Roles: what admins and API tokens may do that are not to do everything. Who has which role is known by access.
-import { contribute, definePlugin, Listeners, singleton } from '../../kernel/index.js';
+import { contribute, definePlugin, Listeners, provide, singleton, tap } from '../../kernel/index.js';
 import { CallerRights, RoleHolders, RoleRights } from '../access/contract.js';
 import { AuditedHooks } from '../audit/contract.js';
-import { duringRoleSave } from './contract.js';
+import { duringGroupSave } from '../clients/contract.js';
+import { duringRoleSave, GroupRoles } from './contract.js';
 import { Permissions } from './permissions.js';
 import { roles } from './recorded.js';
 import { RoleStore } from './role-store.js';
@@ -19,6 +20,8 @@ export default definePlugin({
   tables,
   migrations,
   services: { store: singleton(RoleStore), permissions: singleton(Permissions) },
+  provides: ({ store }) => [provide(GroupRoles, store.ofGroups)],
+  taps: ({ store }) => [tap(duringGroupSave, (saved, tx) => store.follow(tx, saved))],
   contributes: ({ permissions }) => [contribute(RoleRights, permissions), contribute(AuditedHooks, roles)],
   routes,
 });

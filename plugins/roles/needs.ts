@@ -1,6 +1,6 @@
 // What a caller needs for a call: permissions, nothing, or to be a full admin.
 import type { CalledRoute } from '../access/contract.js';
-import { ANY, FULL, OTHER, OWN_ACCOUNT, READING, RESELLER_PATHS } from './call-lists.js';
+import { ANY, FULL, OTHER, OWN_ACCOUNT, PATHS_OF_KIND, READING } from './call-lists.js';
 import { resourceOf } from './resources.js';
 
 export interface Needs {
@@ -25,9 +25,20 @@ export function needsOf({ plugin, method, path }: CalledRoute): Needs {
   return { permissions: [`${resource}:${reads ? 'read' : 'write'}`], onlyFull: false };
 }
 
-/** What a role of the kind reseller opens: nothing else. Each call below these paths shows and changes only clients of its caller. */
-export const isForReseller = ({ plugin, method, path }: CalledRoute): boolean =>
-  (plugin === 'resellers' && path.startsWith(RESELLER_PATHS)) || OWN_ACCOUNT.has(`${method} ${path}`);
+/** Whether a call is made for a kind of role. Each of these shows and changes only the clients of its caller. */
+function isMadeFor(kind: string, { plugin, path }: CalledRoute): boolean {
+  // A newer panel beside this one may know further kinds.
+  const made = PATHS_OF_KIND[kind];
+  return made !== undefined && plugin === made.plugin && path.startsWith(made.begin);
+}
+
+/** What a role of a kind opens: nothing else. */
+export const isForKind = (kind: string, called: CalledRoute): boolean =>
+  isMadeFor(kind, called) || OWN_ACCOUNT.has(`${called.method} ${called.path}`);
+
+/** Whether a call changes clients of groups: a new one that is no GET does. */
+export const writesGroups = (called: CalledRoute): boolean =>
+  called.method !== 'GET' && isMadeFor('groups', called);
 
 /** Whether these permissions include this one; to write includes to read. */
 export const holds = (permissions: ReadonlySet<string>, needed: string): boolean =>

@@ -3,15 +3,19 @@ import type { ListenersApi, Principal, ServedRoute } from '../../kernel/index.js
 import { suggest } from '../../kernel/index.js';
 import type { CalledRoute, CallerRightsApi, RoleRights } from '../access/contract.js';
 import { errors } from './errors.js';
-import { holds, isForReseller, type Needs, needsOf } from './needs.js';
+import { holds, isForKind, type Needs, needsOf, writesGroups } from './needs.js';
 import { RESOURCES, resourceOf } from './resources.js';
 import type { RoleStore } from './role-store.js';
+import type { RoleKind } from './tables.js';
 
 export interface NeedsOfCall extends Needs {
   readonly call: string;
   readonly reseller: boolean;
+  readonly groups: boolean;
   readonly plugin: string;
 }
+/** What the level of a role of groups lacks, as its refusal calls it; no role has it as a permission. */
+const WRITE = 'group-clients:write';
 
 export class Permissions implements RoleRights {
   readonly #store: RoleStore;
@@ -31,7 +35,11 @@ export class Permissions implements RoleRights {
   }
 
   lacks(role: number, called: CalledRoute): string | undefined {
-    if (this.#isReseller(role)) return isForReseller(called) ? undefined : '';
+    const known = this.#store.find(role);
+    if (known && known.kind !== '') {
+      if (!isForKind(known.kind, called)) return '';
+      return known.level === 'read' && writesGroups(called) ? WRITE : undefined;
+    }
     const { permissions, onlyFull } = needsOf(called);
     if (onlyFull) return '';
     const held = this.#heldBy(role);
@@ -40,15 +48,19 @@ export class Permissions implements RoleRights {
 
   mayRead(role: number, plugin: string): boolean {
     const resource = resourceOf(plugin);
-    return !this.#isReseller(role) && resource !== undefined && holds(this.#heldBy(role), `${resource}:read`);
+    return !this.#hasKind(role) && resource !== undefined && holds(this.#heldBy(role), `${resource}:read`);
   }
 
   nameOf(role: number): string {
     return this.#store.find(role)?.name ?? '';
   }
 
-  #isReseller(role: number): boolean {
-    return this.#store.find(role)?.kind === 'reseller';
+  #hasKind(role: number): boolean {
+    return (this.#store.find(role)?.kind ?? '') !== '';
+  }
+
+  #hasOne(roles: readonly number[], kind: RoleKind): boolean {
+    return roles.some((role) => this.#store.find(role)?.kind === kind);
   }
 
   /** A role that is gone has none. */
@@ -78,7 +90,8 @@ export class Permissions implements RoleRights {
     return this.#served().map(({ plugin, path, route: { method } }) => ({
       call: `${method} ${path}`,
       plugin,
-      reseller: isForReseller({ plugin, method, path }),
+      reseller: isForKind('reseller', { plugin, method, path }),
+      groups: isForKind('groups', { plugin, method, path }),
       ...needsOf({ plugin, method, path }),
     }));
   }
@@ -106,12 +119,13 @@ export class Permissions implements RoleRights {
   }
 
   /** What a caller may do now; `permissions` is empty for a full admin, who needs none. */
-  of(who: Principal): { full: boolean; reseller: boolean; roles: string[]; permissions: string[] } {
+  of(who: Principal) {
     const roles = this.#rights.rolesOf(who);
     const held = roles.map((role) => this.#heldBy(role));
     return {
       full: roles.length === 0,
-      reseller: roles.some((role) => this.#isReseller(role)),
+      reseller: this.#hasOne(roles, 'reseller'),
+      groups: this.#hasOne(roles, 'groups'),
       roles: roles.map((role) => this.nameOf(role)),
       permissions:
         roles.length === 0

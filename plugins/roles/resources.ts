@@ -61,7 +61,17 @@ export const RESOURCES: Readonly<Record<string, Resource>> = {
 
 /** Plugins that give rights, or all that the panel knows: only a full admin may call them, but for the calls that `call-lists.ts` names. */
 export const FULL_ONLY: ReadonlySet<string> = new Set([
-  ...['access', 'roles', 'resellers', 'archive', 'import-3x-ui', 'metrics', 'node-agent', 'openid'],
+  ...[
+    'access',
+    'roles',
+    'resellers',
+    'group-roles',
+    'archive',
+    'import-3x-ui',
+    'metrics',
+    'node-agent',
+    'openid',
+  ],
   // What they serve to every admin is named in call-lists.ts.
   ...['api-docs', 'web-ui', 'schemas', 'preferences', 'realtime', 'quickstart', 'kernel'],
   'passkeys',

@@ -13,6 +13,7 @@ import type { DevicePlaces } from './pages.js';
 import { formatProblem, headersShape, rendererProblem, wayShape } from './shapes.js';
 
 export { compileJson, type JsonTemplate } from './compiled-json.js';
+export { linksOfClient } from './links-of-client.js';
 export {
   type DevicePlaces,
   type PageReply,

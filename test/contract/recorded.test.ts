@@ -102,6 +102,10 @@ const ELSEWHERE: ReadonlyMap<string, string> = new Map([
   ...['', '/{id}', '/{id}/reset', '/{id}/renew', '/{id}/del'].map(
     (act) => [`POST ${API}x/reseller/clients${act}`, 'plugins/resellers/test/by-others.test.ts'] as const,
   ),
+  // Nor has it a role that is about groups.
+  ...['', '/{id}', '/{id}/reset', '/{id}/renew', '/{id}/del'].map(
+    (act) => [`POST ${API}x/group-clients/clients${act}`, 'plugins/group-roles/test/edits.test.ts'] as const,
+  ),
   [`POST ${API}setting/restartPanel`, 'plugins/audit/test/program.test.ts'],
   [`POST ${API}system/plugins/{name}`, 'plugins/audit/test/program.test.ts'],
   // They change the template and settings, which are recorded.

@@ -260,6 +260,9 @@ const REFUSED: ReadonlyMap<string, readonly [status: number, code: string]> = ne
   ['POST /panel/api/x/reseller/clients', [403, 'RESELLERS_NOT_RESELLER']],
   ['POST /panel/api/x/reseller/clients/{id}', [403, 'RESELLERS_NOT_RESELLER']],
   ['POST /panel/api/x/reseller/clients/{id}/renew', [403, 'RESELLERS_NOT_RESELLER']],
+  ['POST /panel/api/x/group-clients/clients', [403, 'GROUP_ROLES_NO_ROLE']],
+  ['POST /panel/api/x/group-clients/clients/{id}', [403, 'GROUP_ROLES_NO_ROLE']],
+  ['POST /panel/api/x/group-clients/clients/{id}/renew', [403, 'GROUP_ROLES_NO_ROLE']],
   // Nothing here can start a panel in place of this one.
   ['POST /panel/api/system/plugins/{name}', [503, 'SYSTEM_NO_PROGRAM']],
 ]);

@@ -101,6 +101,14 @@ export class EditsWithSettlement implements SettledEditsApi {
     return storedLimits(tx, ids);
   }
 
+  async groupOf(tx: Tx, id: number): Promise<string | undefined> {
+    const [stored] = await tx.query<{ group: string }>(
+      'SELECT group_name AS "group" FROM clients WHERE id = :id',
+      { id },
+    );
+    return stored?.group;
+  }
+
   #row(id: number): ClientRow {
     const row = this.#store.byId(id);
     if (!row) throw missing(id);

@@ -1,7 +1,8 @@
 // For plugins that let somebody see and change some clients only, and count what is given to them. Part of contract.ts.
 import { type Principal, token, type Tx } from '../../../kernel/index.js';
-import type { Applied } from '../../engine/contract.js';
+import { type Applied, DONE } from '../../engine/contract.js';
 import type { PageQuery } from '../lists/page-schema.js';
+import type { SomeClient } from '../lists/some-clients.js';
 import type { ClientRow } from '../model/row.js';
 import type { AddClient, ClientPatch } from '../model/schema.js';
 import type { StoredLimits } from '../model/stored-limits.js';
@@ -13,6 +14,26 @@ export interface Settlement {
   /** when the client is written, or deleted */
   after(tx: Tx, id: number): Promise<void>;
 }
+/** An edit that is done. */
+export interface SettledEdit {
+  readonly id: number;
+  readonly applied: Applied;
+}
+/** The settlement, and behind it the note of `once` for a repeated call, which waits for no core. */
+export const withNote = (
+  { before, after }: Settlement,
+  note: ((done: SettledEdit) => void) | undefined,
+): Settlement => ({
+  before,
+  after: async (tx, id) => {
+    await after(tx, id);
+    note?.({ id, applied: DONE });
+  },
+});
+/** The fields that were sent: one that was not is no key. */
+export const sentFields = <T extends object>(fields: T): { [K in keyof T]: Exclude<T[K], undefined> } =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never;
+
 /** What an edit does with one client. */
 export interface SettledChange {
   readonly patch?: ClientPatch;
@@ -23,15 +44,13 @@ export interface SettledChange {
 }
 /** Edits of single clients, with the checks of the API, of which another plugin writes its part in the same transaction. Do not call them inside a write. */
 export interface SettledEditsApi {
-  add(
-    sent: AddClient,
-    who: Principal,
-    settlement: Settlement,
-  ): Promise<{ readonly id: number; readonly applied: Applied }>;
+  add(sent: AddClient, who: Principal, settlement: Settlement): Promise<SettledEdit>;
   change(id: number, change: SettledChange, who: Principal, settlement: Settlement): Promise<Applied>;
   delete(id: number, who: Principal, settlement: Settlement): Promise<Applied>;
   /** Limits and usage as the transaction sees them, by id; bytes are those over all inbounds and machines. Memory may lack the write before. */
   limitsOf(tx: Tx, ids: readonly number[]): Promise<ReadonlyMap<number, StoredLimits>>;
+  /** The group of a client as the transaction sees it, blank for none; undefined for a client that is gone. */
+  groupOf(tx: Tx, id: number): Promise<string | undefined>;
 }
 export const SettledEdits = token<SettledEditsApi>('clients', 'SettledEdits');
 
@@ -51,6 +70,9 @@ export interface SomeClients {
 export interface ClientPagesApi {
   /** A page of the clients with these ids, as if there were no others: costs them, not all clients. */
   pageOf(ids: Iterable<number>, query: PageQuery): Promise<SomeClients>;
-  online(row: ClientRow): boolean;
+  /** Ids of the clients in a group, with the case of its name. Live: do not keep it. */
+  inGroup(name: string): ReadonlySet<number>;
+  /** A client as an admin sees it who may see some clients only. */
+  shown(row: ClientRow): SomeClient;
 }
 export const ClientPages = token<ClientPagesApi>('clients', 'ClientPages');

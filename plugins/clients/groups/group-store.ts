@@ -9,6 +9,15 @@ export interface Baseline {
   readonly down: number;
 }
 
+/** A change of a group that was created. A group that is only a name on clients has no row and no change. */
+export interface GroupChange {
+  readonly kind: 'added' | 'updated' | 'deleted';
+  readonly before: (Baseline & { readonly name: string }) | undefined;
+  readonly after: (Baseline & { readonly name: string }) | undefined;
+  /** the name that its clients had for their group, where they get another one; also of one that was only a name on clients */
+  readonly renamedFrom?: string;
+}
+
 interface StoredGroup extends Baseline {
   /** a caller named it: false for a name on clients that only has a baseline */
   readonly created: boolean;

@@ -126,7 +126,8 @@ export class Groups {
     const before = await this.#row(tx, oldName);
     await this.#groupStore.create(tx, name, baseline, oldName === name ? [] : [oldName]);
     const after = { name, ...baseline };
-    await this.#callHook(tx, { kind: before ? 'updated' : 'added', before, after }, who);
+    const renamed = oldName === name ? {} : { renamedFrom: oldName };
+    await this.#callHook(tx, { kind: before ? 'updated' : 'added', before, after, ...renamed }, who);
   }
 
   #callHook(tx: Tx, change: GroupChange, who: Principal): Promise<void> {
@@ -134,7 +135,7 @@ export class Groups {
   }
 
   #exists(name: string): boolean {
-    return this.#groupStore.has(name) || this.#store.roster.ordered('id').some(({ group }) => group === name);
+    return this.#groupStore.has(name) || this.#store.roster.groups.idsOf(name).size > 0;
   }
 
   #require(name: string, path: string): void {

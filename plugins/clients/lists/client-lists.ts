@@ -19,6 +19,7 @@ import type { ClientStore } from '../model/client-store.js';
 import type { RosterJournal } from '../model/journal.js';
 import type { ClientRow } from '../model/row.js';
 import type { ShownUsage } from './shown-usage.js';
+import { type SomeClient, someClient } from './some-clients.js';
 
 const MAX_PAGE_SIZE = 200;
 const DAY_MS = 86_400_000;
@@ -111,9 +112,13 @@ export class ClientLists {
     return { filtered: found.length, page: query.page, pageSize, rows, counts };
   }
 
-  /** Whether the list would show the client as online. */
-  online(row: ClientRow): boolean {
-    return (bucketsOf(row, this.#context()) & BUCKETS.online) !== 0;
+  inGroup(name: string): ReadonlySet<number> {
+    return this.#store.roster.groups.idsOf(name);
+  }
+
+  shown(row: ClientRow): SomeClient {
+    const isOnline = (bucketsOf(row, this.#context()) & BUCKETS.online) !== 0;
+    return someClient(row, this.#shown.traffic(row), isOnline);
   }
 
   /** All clients that the list shows with this filter, by id. */
@@ -151,7 +156,7 @@ export class ClientLists {
     const { version } = this.#groupStore;
     const kept = this.#groups;
     if (kept.edits === edits && kept.at === edits.at && kept.version === version) return kept.names;
-    const names = new Set([...this.#groupStore.names(), ...this.#store.roster.groups.keys()]);
+    const names = new Set([...this.#groupStore.names(), ...this.#store.roster.groups.names()]);
     const sorted = [...names].sort((a, b) => a.localeCompare(b));
     this.#groups = { edits, at: edits.at, version, names: sorted };
     return sorted;

@@ -14,6 +14,7 @@ import {
   uniqueFields,
   uniqueKey,
 } from './fields.js';
+import { GroupIndex } from './group-index.js';
 import { MOST_STEPS, RosterJournals } from './journal.js';
 import { RowIndex } from './row-index.js';
 import { type ClientRow, readRow, rowOf } from './row.js';
@@ -77,8 +78,7 @@ export class Roster {
   readonly search = new SearchText();
   /** A roster that was loaded again has journals of its own. */
   readonly journals = new RosterJournals();
-  /** clients by the name of their group */
-  readonly groups = new Map<string, number>();
+  readonly groups = new GroupIndex();
 
   /** All clients, or at most about `most` of those with higher ids than `after`. */
   static async load(
@@ -146,7 +146,7 @@ export class Roster {
   #index(row: ClientRow): void {
     this.#byId.set(row.id, row);
     this.search.changed(row.id);
-    if (row.group !== '') this.groups.set(row.group, (this.groups.get(row.group) ?? 0) + 1);
+    this.groups.add(row);
     const first = this.#owners.subId.get(row.subId);
     for (const name of uniqueFields) this.#owners[name].set(row);
     if (first && first !== row) this.#share(row.subId, [...(this.sharing(row.subId) ?? [first]), row]);
@@ -163,9 +163,7 @@ export class Roster {
   }
 
   #unindex(row: ClientRow): void {
-    const others = (this.groups.get(row.group) ?? 0) - 1;
-    if (others > 0) this.groups.set(row.group, others);
-    else this.groups.delete(row.group);
+    this.groups.delete(row);
     for (const name of uniqueFields) this.#owners[name].delete(uniqueKey(name, row[name]));
     const shared = this.sharing(row.subId);
     if (shared)

@@ -39,6 +39,9 @@ const answersOf = (roster: Roster, values: Iterable<string>) => ({
   searched: roster.search.whole(roster.ordered('id')),
   byEmail: roster.ordered('email').map(({ id }) => id),
   byId: roster.ordered('id').map(({ id }) => roster.byId(id)?.email),
+  groups: [...roster.groups.names()]
+    .sort()
+    .map((name) => [name, [...roster.groups.idsOf(name)].sort((a, b) => a - b)]),
   owners: [...values].map((value) => uniqueFields.map((name) => roster.owner(name, value)?.id)),
 });
 

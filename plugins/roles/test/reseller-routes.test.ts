@@ -86,7 +86,7 @@ test('those of the own account are open to a reseller', async (t) => {
   t.is((await calls('/panel/api/access/sessions/revokeOthers', { method: 'POST' })).status, 200);
   const me = await calls<object>('/panel/api/x/roles/me');
   t.deepEqual(me.body.obj, {
-    ...{ name: 'north', kind: 'session', full: false, reseller: true },
+    ...{ name: 'north', kind: 'session', full: false, reseller: true, groups: false },
     ...{ roles: ['north'], permissions: [] },
   });
 });

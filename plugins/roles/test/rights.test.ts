@@ -69,6 +69,7 @@ test('a token of one role is refused what another role allows', async (t) => {
     kind: 'token',
     full: false,
     reseller: false,
+    groups: false,
     roles: ['reads clients'],
     permissions: ['clients:read'],
   });

@@ -1,9 +1,12 @@
 // What is offered to whom, and what the address of the clients of a reseller says.
 import test from 'ava';
-import { mayWith } from '../page/api/may.js';
+import { mayWith, ownKindOf } from '../page/api/may.js';
 import { ownViewOf } from '../page/own/view.js';
 
-const role = (...permissions: string[]) => ({ full: false, reseller: false, permissions });
+const role = (...permissions: string[]) => ({
+  ...{ full: false, reseller: false, groups: false },
+  permissions,
+});
 
 test('a role is offered what it allows, a full admin everything', (t) => {
   t.true(mayWith(role('clients:read'), 'clients:read'));
@@ -11,6 +14,13 @@ test('a role is offered what it allows, a full admin everything', (t) => {
   t.false(mayWith(role('clients:read', 'clients:write'), 'full'));
   t.true(mayWith({ ...role(), full: true }, 'full'));
   t.false(mayWith({ ...role(), reseller: true }, 'clients:read'));
+});
+
+test('a reseller and an admin of groups have the own pages, and nobody else', (t) => {
+  t.is(ownKindOf({ ...role(), reseller: true }), 'reseller');
+  t.is(ownKindOf({ ...role(), groups: true }), 'groups');
+  for (const rights of [role('clients:read'), { ...role(), full: true }, null, undefined])
+    t.is(ownKindOf(rights), undefined);
 });
 
 test('before the panel has answered, and where it has no roles, nothing is hidden: the panel decides', (t) => {

@@ -1,6 +1,6 @@
 // What the admin who is logged in may do. What the role does not allow is not offered; the panel refuses it in any case.
 import { useQuery } from '@tanstack/react-query';
-import { mayWith, type Needed } from './may.js';
+import { mayWith, type Needed, type OwnKind, ownKindOf } from './may.js';
 import { rightsQuery } from './queries.js';
 
 /** Returns what says whether the admin may do something. */
@@ -9,4 +9,4 @@ export function useMay(): (needed: Needed) => boolean {
   return (needed) => mayWith(rights, needed);
 }
 
-export const useIsReseller = (): boolean => useQuery(rightsQuery).data?.reseller ?? false;
+export const useOwnKind = (): OwnKind | undefined => ownKindOf(useQuery(rightsQuery).data);

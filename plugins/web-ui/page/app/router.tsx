@@ -9,7 +9,7 @@ import {
 } from '@tanstack/react-router';
 import { pageUrl, session } from '../api/panel.js';
 import { queries, rightsQuery } from '../api/queries.js';
-import { mayWith } from '../api/may.js';
+import { mayWith, ownKindOf } from '../api/may.js';
 import { viewOf } from '../clients/view.js';
 import { DashboardPage } from '../dashboard/page.js';
 import { LoginPage } from '../login/page.js';
@@ -42,8 +42,8 @@ const login = createRoute({
   component: LoginPage,
 });
 
-/** All that there is for a reseller. */
-const OF_RESELLER = ['/own-clients', '/own-client', '/system/access', '/preferences'];
+/** All that there is for a reseller, and for an admin of groups. */
+const OWN_PAGES = ['/own-clients', '/own-client', '/system/access', '/preferences'];
 
 const admin = createRoute({
   getParentRoute: () => root,
@@ -51,8 +51,7 @@ const admin = createRoute({
   beforeLoad: async ({ location }) => {
     if (session.state().kind !== 'out') {
       const rights = await queries.ensureQueryData(rightsQuery).catch(() => null);
-      if (rights?.reseller && !OF_RESELLER.includes(location.pathname))
-        throw redirect({ to: '/own-clients' });
+      if (ownKindOf(rights) && !OWN_PAGES.includes(location.pathname)) throw redirect({ to: '/own-clients' });
       return;
     }
     const { pathname, searchStr } = location;

@@ -15,7 +15,7 @@ import {
 } from 'lucide-react';
 import { type ReactNode, useEffect, useRef } from 'react';
 import { Button, Menu, MenuItem, MenuTrigger, Popover } from 'react-aria-components';
-import { useIsReseller, useMay } from '../api/rights.js';
+import { useMay, useOwnKind } from '../api/rights.js';
 import { useIsRunning } from '../api/running.js';
 import { preferencesStore, useReader } from '../language/context.js';
 import { useLive, useLiveState } from '../live/use-live.js';
@@ -80,19 +80,19 @@ const PAGES = [
   },
   { to: '/preferences', text: 'nav.preferences', icon: SlidersHorizontal, also: [] },
 ] as const;
-/** What a reseller has instead. */
-const PAGES_OF_RESELLER = [
+/** What a reseller and an admin of groups have instead. */
+const OWN_PAGES = [
   { to: '/own-clients', text: 'nav.clients', icon: Users, also: ['/own-client'] },
   { to: '/system/access', text: 'system.access', icon: Settings, also: [] },
   { to: '/preferences', text: 'nav.preferences', icon: SlidersHorizontal, also: [] },
 ] as const;
-type MenuPage = (typeof PAGES)[number] | (typeof PAGES_OF_RESELLER)[number];
+type MenuPage = (typeof PAGES)[number] | (typeof OWN_PAGES)[number];
 
 /** The pages that the admin may see. */
 export function useOfferedPages(): readonly MenuPage[] {
   const may = useMay();
-  const isReseller = useIsReseller();
-  return isReseller ? PAGES_OF_RESELLER : PAGES.filter((page) => !('needs' in page) || may(page.needs));
+  const isOwn = useOwnKind() !== undefined;
+  return isOwn ? OWN_PAGES : PAGES.filter((page) => !('needs' in page) || may(page.needs));
 }
 
 /** How many pages the bar of a phone has room for; the others are in its menu. */
@@ -102,8 +102,8 @@ export function Shell() {
   const { say } = useReader();
   const isNarrow = useIsNarrow();
   const isRunning = useIsRunning();
-  const isReseller = useIsReseller();
-  const hasStream = isRunning('realtime') && !isReseller;
+  const isOwn = useOwnKind() !== undefined;
+  const hasStream = isRunning('realtime') && !isOwn;
   useLive(hasStream);
   useSharedPreferences(preferencesStore);
   useEffect(keepFocus, []);
@@ -142,7 +142,7 @@ export function Shell() {
         </nav>
         <div className="bar-end">
           <StreamState isOffered={hasStream} />
-          <AccountMenu hasApiPage={isRunning('api-docs') && !isReseller} showKeys={keys.show} />
+          <AccountMenu hasApiPage={isRunning('api-docs') && !isOwn} showKeys={keys.show} />
         </div>
       </header>
       <Main>

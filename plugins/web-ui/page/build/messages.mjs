@@ -6,7 +6,7 @@ import { parse } from '@formatjs/icu-messageformat-parser';
 const LANGUAGE = /[/\\]language[/\\]texts[/\\]\w+\.json(?<part>\?later)?$/;
 /** Texts that neither the login, nor the dashboard, nor what is around a page says. Titles are in the menu. */
 const LATER =
-  /^(?:api|audit|backups|factor|forms|groups|hosts|inbounds|logins|logs|nodes|passkeys|preview|resellers|routing|settings|subscription)\.(?!title$)/;
+  /^(?:api|audit|backups|factor|forms|groupRoles|groups|hosts|inbounds|logins|logs|nodes|passkeys|preview|resellers|routing|settings|subscription)\.(?!title$)/;
 /** Types of what a parsed message consists of: 0 is plain text. */
 const TEXT = 0;
 

@@ -1,26 +1,27 @@
-// A new client of a reseller, or another limit of one.
-import { useMutation, useQuery } from '@tanstack/react-query';
+// A new client on the own pages, or another limit of one.
+import { useMutation } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { Button, Form } from 'react-aria-components';
 import { PanelFailure } from '../../../../sdk/failure.js';
-import type { ResellerClientReply } from '../../../../sdk/index.js';
-import { weir } from '../api/panel.js';
+import { useOwnKind } from '../api/rights.js';
 import { saidAt } from '../api/trouble.js';
 import { ExpiryField } from '../clients/expiry-field.js';
 import { wholeOf } from '../clients/fields.js';
 import { bytesOfTyped, gigabyteName, typedBytes } from '../format/bytes.js';
 import { shownName } from '../format/names.js';
 import { usePreferences, useReader } from '../language/context.js';
+import { Choice } from '../parts/choice.js';
 import { Field } from '../parts/field.js';
 import { notify } from '../parts/notices.js';
 import { Problem } from '../parts/problem.js';
-import { figuresQuery, readOwnAgain } from './queries.js';
+import { type OwnClient, ownCalls } from './calls.js';
+import { readOwnAgain, useOwnTerms } from './queries.js';
 
 const VISION = 'xtls-rprx-vision';
 
 export interface OwnClientFormProps {
   /** undefined for a new one */
-  readonly client: ResellerClientReply | undefined;
+  readonly client: OwnClient | undefined;
   readonly close: () => void;
   readonly created?: (id: number) => void;
 }
@@ -28,31 +29,33 @@ export interface OwnClientFormProps {
 export function OwnClientForm({ client, close, created }: OwnClientFormProps) {
   const { say } = useReader();
   const { units } = usePreferences();
-  const figures = useQuery(figuresQuery).data;
+  const calls = ownCalls(useOwnKind());
+  const terms = useOwnTerms();
   const [email, setEmail] = useState(client?.email ?? '');
   const [quota, setQuota] = useState(typedBytes(client?.totalGB ?? 0, units));
   const [expiry, setExpiry] = useState(client && client.expiryTime !== 0 ? String(client.expiryTime) : '');
   const [comment, setComment] = useState(client?.comment ?? '');
   const [picked, setPicked] = useState<readonly number[] | undefined>(client?.inboundIds);
-  const allowed = figures?.inbounds ?? [];
+  const [chosen, setGroup] = useState(client?.group);
+  const groups = terms?.groups ?? [];
+  const group = chosen ?? groups[0] ?? '';
+  const allowed = terms?.inbounds ?? [];
   const inboundIds = picked ?? allowed.map(({ id }) => id);
   const totalGB = bytesOfTyped(quota, units);
   const expiryTime = wholeOf(expiry);
-  const prefix = figures?.prefix ?? '';
+  const prefix = terms?.prefix ?? '';
   const save = useMutation({
     mutationFn: async (limits: { totalGB: number; expiryTime: number }) => {
-      const body = { email: email.trim(), comment, ...limits };
+      const sent = { email: email.trim(), comment, inboundIds, group, ...limits };
       if (client) {
         // A field that is not touched is not sent: rounding would change a limit that nobody has typed.
-        const { totalGB: bytes, ...others } = body;
+        const { totalGB: bytes, ...others } = sent;
         const isTyped = quota !== typedBytes(client.totalGB, units);
-        const sent = { ...others, ...(isTyped && { totalGB: bytes }), inboundIds: [...inboundIds] };
-        await weir.reseller.updateClient({ id: client.id, body: sent });
+        await calls.update(client.id, { ...others, ...(isTyped && { totalGB: bytes }) });
         return client.id;
       }
       const flow = allowed.some((one) => one.flow && inboundIds.includes(one.id)) ? VISION : '';
-      const added = await weir.reseller.addClient({ body: { ...body, flow, inboundIds: [...inboundIds] } });
-      return added.id;
+      return calls.add({ ...sent, flow });
     },
     onSuccess: (id) => {
       notify(say(client ? 'edit.done' : 'new.done'));
@@ -85,7 +88,7 @@ export function OwnClientForm({ client, close, created }: OwnClientFormProps) {
       />
       <Field
         label={say('field.quota')}
-        hint={say((figures?.maxBytes ?? 0) > 0 ? 'resellers.lowerHint' : 'field.blankNoLimit')}
+        hint={say(terms?.hasQuota ? 'resellers.lowerHint' : 'field.blankNoLimit')}
         unit={gigabyteName(units)}
         value={quota}
         onChange={setQuota}
@@ -95,22 +98,32 @@ export function OwnClientForm({ client, close, created }: OwnClientFormProps) {
       />
       <ExpiryField value={expiry} change={setExpiry} />
       <Field label={say('field.comment')} value={comment} onChange={setComment} maxLength={4096} />
-      <fieldset className="checks">
-        <legend>{say('field.inbounds')}</legend>
-        {allowed.map(({ id, remark, protocol }) => (
-          <label key={id}>
-            <input
-              type="checkbox"
-              checked={inboundIds.includes(id)}
-              onChange={({ target }) =>
-                setPicked(target.checked ? [...inboundIds, id] : inboundIds.filter((other) => other !== id))
-              }
-            />
-            <bdi className="clip">{shownName(remark || `#${id}`)}</bdi>
-            <span className="muted">{protocol}</span>
-          </label>
-        ))}
-      </fieldset>
+      {groups.length > 1 && (
+        <Choice
+          label={say('field.group')}
+          value={group}
+          options={groups.map((value) => ({ value, text: shownName(value) }))}
+          choose={setGroup}
+        />
+      )}
+      {(!client || groups.length === 0) && (
+        <fieldset className="checks">
+          <legend>{say('field.inbounds')}</legend>
+          {allowed.map(({ id, remark, protocol }) => (
+            <label key={id}>
+              <input
+                type="checkbox"
+                checked={inboundIds.includes(id)}
+                onChange={({ target }) =>
+                  setPicked(target.checked ? [...inboundIds, id] : inboundIds.filter((other) => other !== id))
+                }
+              />
+              <bdi className="clip">{shownName(remark || `#${id}`)}</bdi>
+              <span className="muted">{protocol}</span>
+            </label>
+          ))}
+        </fieldset>
+      )}
       {save.error && !issues.some(({ path }) => path === 'email' || path === 'totalGB') && (
         <Problem error={save.error} />
       )}

@@ -1,11 +1,10 @@
-// One client of a reseller: how it is, its links, and what can be done with it.
+// One client on the own pages: how it is, its links, and what can be done with it.
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { ChevronLeft } from 'lucide-react';
 import { useState } from 'react';
 import { Button } from 'react-aria-components';
-import type { ResellerClientReply } from '../../../../sdk/index.js';
-import { weir } from '../api/panel.js';
+import { useOwnKind } from '../api/rights.js';
 import { Ends } from '../clients/cells.js';
 import { linkName } from '../clients/link-name.js';
 import { stateOf } from '../clients/state.js';
@@ -18,8 +17,9 @@ import { notify, notifyTrouble } from '../parts/notices.js';
 import { Problem } from '../parts/problem.js';
 import { QrCode } from '../parts/qr-code.js';
 import { Sheet } from '../parts/sheet.js';
+import { type OwnClient, ownCalls } from './calls.js';
 import { OwnClientForm } from './client-form.js';
-import { figuresQuery, ownClientQuery, readOwnAgain } from './queries.js';
+import { ownClientQuery, readOwnAgain, useOwnTerms } from './queries.js';
 import '../clients/clients.css';
 
 const route = getRouteApi('/admin/own-client');
@@ -28,7 +28,8 @@ const DAYS = [7, 30, 90] as const;
 export function OwnClientPage() {
   const { say } = useReader();
   const { id } = route.useSearch();
-  const client = useQuery(ownClientQuery(id));
+  const client = useQuery(ownClientQuery(useOwnKind(), id));
+  const terms = useOwnTerms();
   return (
     <div className="page stack">
       <Link to="/own-clients" search={{}} className="back">
@@ -42,7 +43,7 @@ export function OwnClientPage() {
           <h1>
             <bdi>{shownName(client.data.email)}</bdi>
           </h1>
-          <Acts client={client.data} />
+          {terms?.mayWrite && <Acts client={client.data} mayReset={terms.mayReset} />}
           <Facts client={client.data} />
           <OwnLinks client={client.data} />
         </>
@@ -51,10 +52,11 @@ export function OwnClientPage() {
   );
 }
 
-function Acts({ client }: { client: ResellerClientReply }) {
+function Acts({ client, mayReset }: { client: OwnClient; mayReset: boolean }) {
   const { say } = useReader();
   const { id, email, enable } = client;
-  const figures = useQuery(figuresQuery).data;
+  const kind = useOwnKind();
+  const calls = ownCalls(kind);
   const navigate = useNavigate();
   const [isEditing, setEditing] = useState(false);
   const [isDeleting, setDeleting] = useState(false);
@@ -65,7 +67,7 @@ function Acts({ client }: { client: ResellerClientReply }) {
     onSettled: readOwnAgain,
   });
   const remove = useMutation({
-    mutationFn: () => weir.reseller.deleteClient({ id }),
+    mutationFn: () => calls.remove(id),
     onSuccess: async () => {
       notify(say('delete.done', { name: isolated(email) }));
       await navigate({ to: '/own-clients', search: {} });
@@ -80,23 +82,16 @@ function Acts({ client }: { client: ResellerClientReply }) {
             key={days}
             className="button"
             isDisabled={act.isPending}
-            onPress={() =>
-              act.mutate({
-                run: () => weir.reseller.renewClient({ id, body: { days } }),
-                done: say('extend.done'),
-              })
-            }
+            onPress={() => act.mutate({ run: () => calls.renew(id, days), done: say('extend.done') })}
           >
             {say('extend.days', { count: days })}
           </Button>
         ))}
-      {figures?.mayReset && (
+      {mayReset && (
         <Button
           className="button"
           isDisabled={act.isPending}
-          onPress={() =>
-            act.mutate({ run: () => weir.reseller.resetClient({ id }), done: say('reset.done') })
-          }
+          onPress={() => act.mutate({ run: () => calls.reset(id), done: say('reset.done') })}
         >
           {say('reset.title')}
         </Button>
@@ -104,12 +99,7 @@ function Acts({ client }: { client: ResellerClientReply }) {
       <Button
         className="button"
         isDisabled={act.isPending}
-        onPress={() =>
-          act.mutate({
-            run: () => weir.reseller.updateClient({ id, body: { enable: !enable } }),
-            done: say('edit.done'),
-          })
-        }
+        onPress={() => act.mutate({ run: () => calls.turn(id, !enable), done: say('edit.done') })}
       >
         {say(enable ? 'resellers.turnOff' : 'resellers.turnOn')}
       </Button>
@@ -128,7 +118,7 @@ function Acts({ client }: { client: ResellerClientReply }) {
         close={() => setDeleting(false)}
         role="alertdialog"
       >
-        <p>{say('resellers.deleteCost', { name: isolated(email) })}</p>
+        <p>{say(kind === 'groups' ? 'delete.cost' : 'resellers.deleteCost', { name: isolated(email) })}</p>
         {remove.error && <Problem error={remove.error} />}
         <div className="actions end">
           <Button className="button" onPress={() => setDeleting(false)}>
@@ -143,9 +133,9 @@ function Acts({ client }: { client: ResellerClientReply }) {
   );
 }
 
-function Facts({ client }: { client: ResellerClientReply }) {
+function Facts({ client }: { client: OwnClient }) {
   const { say, format } = useReader();
-  const { totalGB, up, down, expiryTime, lastOnline, comment } = client;
+  const { totalGB, up, down, expiryTime, lastOnline, comment, group = '' } = client;
   const now = Date.now();
   const used = format.bytes(up + down);
   const state = stateOf({ ...client, traffic: client as never }, now);
@@ -165,6 +155,14 @@ function Facts({ client }: { client: ResellerClientReply }) {
         </dd>
         <dt>{say('column.seen')}</dt>
         <dd>{lastOnline > 0 ? format.moment(lastOnline) : say('seen.never')}</dd>
+        {group !== '' && (
+          <>
+            <dt>{say('field.group')}</dt>
+            <dd>
+              <bdi>{shownName(group)}</bdi>
+            </dd>
+          </>
+        )}
         {comment !== '' && (
           <>
             <dt>{say('field.comment')}</dt>
@@ -178,7 +176,7 @@ function Facts({ client }: { client: ResellerClientReply }) {
   );
 }
 
-function OwnLinks({ client: { links, subscription } }: { client: ResellerClientReply }) {
+function OwnLinks({ client: { links, subscription } }: { client: OwnClient }) {
   const { say } = useReader();
   const [chosen, setChosen] = useState('');
   const given = [

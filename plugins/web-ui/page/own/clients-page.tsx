@@ -1,10 +1,11 @@
-// The clients of a reseller.
+// The clients of a reseller, or those of the groups of an admin.
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { Plus } from 'lucide-react';
 import { useState } from 'react';
 import { Button } from 'react-aria-components';
 import type { ResellerClientsReply } from '../../../../sdk/index.js';
+import { useOwnKind } from '../api/rights.js';
 import { Ends } from '../clients/cells.js';
 import { levelOf, stateOf } from '../clients/state.js';
 import { shownName } from '../format/names.js';
@@ -15,7 +16,8 @@ import { Problem } from '../parts/problem.js';
 import { Sheet } from '../parts/sheet.js';
 import { OwnClientForm } from './client-form.js';
 import { OwnFigures } from './figures.js';
-import { ownClientsQuery, PAGE_SIZE } from './queries.js';
+import { OwnGroups } from './groups.js';
+import { ownClientsQuery, PAGE_SIZE, useOwnTerms } from './queries.js';
 import { OWN_STATUSES, type OwnStatus, type OwnView } from './view.js';
 import '../clients/clients.css';
 
@@ -25,7 +27,9 @@ export function OwnClientsPage() {
   const { say } = useReader();
   const view = route.useSearch();
   const navigate = useNavigate();
-  const clients = useQuery(ownClientsQuery(view));
+  const kind = useOwnKind();
+  const clients = useQuery(ownClientsQuery(kind, view));
+  const terms = useOwnTerms();
   const [isAdding, setAdding] = useState(false);
   const show = (next: OwnView, replace = false) =>
     void navigate({ to: '/own-clients', search: next, replace });
@@ -35,12 +39,14 @@ export function OwnClientsPage() {
     <div className="page stack">
       <div className="page-head">
         <h1>{say('clients.title')}</h1>
-        <Button className="button main" onPress={() => setAdding(true)}>
-          <Plus size={20} aria-hidden />
-          {say('clients.new')}
-        </Button>
+        {(kind !== 'groups' || terms?.mayWrite) && (
+          <Button className="button main" onPress={() => setAdding(true)}>
+            <Plus size={20} aria-hidden />
+            {say('clients.new')}
+          </Button>
+        )}
       </div>
-      <OwnFigures />
+      {kind === 'groups' ? <OwnGroups /> : <OwnFigures />}
       <search className="filters" aria-label={say('filter.label')}>
         <Field
           label={say('filter.search')}

@@ -1,4 +1,4 @@
-// What the address of the list of a reseller says.
+// What the address of the list on the own pages says.
 
 export interface OwnView {
   readonly search?: string | undefined;

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { inboundsQuery } from '../api/queries.js';
 import { session } from '../api/panel.js';
-import { useIsReseller, useMay } from '../api/rights.js';
+import { useMay, useOwnKind } from '../api/rights.js';
 import { useIsRunning } from '../api/running.js';
 import { useOfferedPages } from '../app/shell.js';
 import { shownName } from '../format/names.js';
@@ -71,11 +71,11 @@ export function useFound(search: string) {
   const enabled = search !== '';
   const isRunning = useIsRunning();
   const may = useMay();
-  const isReseller = useIsReseller();
+  const isOwn = useOwnKind() !== undefined;
   const clients = useQuery({ ...foundClientsQuery(search), enabled: enabled && may('clients:read') });
   const inbounds = useQuery({ ...inboundsQuery, enabled: enabled && may('inbounds:read') });
   const nodes = useQuery({ ...nodesQuery, enabled: enabled && isRunning('nodes') && may('nodes:read') });
-  const settings = useQuery({ ...settingSchemasQuery, enabled: enabled && !isReseller });
+  const settings = useQuery({ ...settingSchemasQuery, enabled: enabled && !isOwn });
   const named = (entries: readonly Command[]): Command[] => matching(entries, search).slice(0, MOST);
   const found: readonly Command[] = !enabled
     ? []

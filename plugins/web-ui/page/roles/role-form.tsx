@@ -1,4 +1,4 @@
-// A role: a level for each resource of the panel.
+// A role: a level for each resource of the panel, or what a kind of role has instead.
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { Button, Form } from 'react-aria-components';
@@ -8,14 +8,20 @@ import { useReader } from '../language/context.js';
 import { Choice } from '../parts/choice.js';
 import { Field } from '../parts/field.js';
 import { Problem } from '../parts/problem.js';
+import { GroupsOfRole } from './groups-of-role.js';
 import { LEVELS, levelOf, withLevel } from './levels.js';
 import { resourcesQuery } from './queries.js';
+
+const ROLE_KINDS = ['', 'reseller', 'groups'] as const;
+type RoleKind = (typeof ROLE_KINDS)[number];
 
 export interface ShownRole {
   readonly id: number;
   readonly name: string;
   readonly permissions: readonly string[];
   readonly kind: string;
+  readonly groups: readonly string[];
+  readonly level: string;
 }
 export interface RoleFormProps {
   readonly role: ShownRole | 'new';
@@ -28,12 +34,17 @@ export function RoleForm({ role, saved, close }: RoleFormProps) {
   const resources = useQuery(resourcesQuery);
   const [name, setName] = useState(role === 'new' ? '' : role.name);
   const [permissions, setPermissions] = useState<readonly string[]>(role === 'new' ? [] : role.permissions);
-  const [kind, setKind] = useState<'' | 'reseller'>(
-    role !== 'new' && role.kind === 'reseller' ? 'reseller' : '',
-  );
+  const known = role === 'new' ? undefined : role;
+  const [kind, setKind] = useState<RoleKind>(ROLE_KINDS.find((one) => one === known?.kind) ?? '');
+  const [groups, setGroups] = useState<readonly string[]>(known?.groups ?? []);
+  const [level, setLevel] = useState<'read' | 'write'>(known?.level === 'write' ? 'write' : 'read');
   const save = useMutation({
     mutationFn: async () => {
-      const body = { name: name.trim(), permissions: kind === '' ? [...permissions] : [] };
+      const body = {
+        name: name.trim(),
+        permissions: kind === '' ? [...permissions] : [],
+        ...(kind === 'groups' && { groups: [...groups], level }),
+      };
       await (role === 'new'
         ? weir.roles.add({ body: { ...body, kind } })
         : weir.roles.update({ id: role.id, body }));
@@ -65,6 +76,7 @@ export function RoleForm({ role, saved, close }: RoleFormProps) {
           options={[
             { value: '', text: say('resellers.kindPermissions') },
             { value: 'reseller', text: say('resellers.kindReseller') },
+            { value: 'groups', text: say('groupRoles.kind') },
           ]}
           choose={setKind}
         />
@@ -82,6 +94,9 @@ export function RoleForm({ role, saved, close }: RoleFormProps) {
           choose={(level) => setPermissions(withLevel(permissions, resource.name, level))}
         />
       ))}
+      {kind === 'groups' && (
+        <GroupsOfRole chosen={groups} choose={setGroups} level={level} setLevel={setLevel} />
+      )}
       {save.error && problem === undefined && <Problem error={save.error} />}
       <div className="actions end">
         <Button className="button" onPress={close}>

@@ -43,7 +43,13 @@ export function Roles() {
                 })}
               </span>
             </div>
-            {role.permissions.length === 0 ? (
+            {role.kind === 'groups' ? (
+              <p className="muted">
+                {say(role.level === 'write' ? 'groupRoles.writes' : 'groupRoles.reads', {
+                  groups: role.groups.map(isolated).join(', '),
+                })}
+              </p>
+            ) : role.permissions.length === 0 ? (
               <p className="muted">
                 {say(role.kind === 'reseller' ? 'resellers.kindReseller' : 'roles.nothing')}
               </p>

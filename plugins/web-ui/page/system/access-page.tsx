@@ -1,5 +1,5 @@
 // Who may use the panel: the admin, the second factor, passkeys, sessions and API tokens.
-import { useIsReseller } from '../api/rights.js';
+import { useOwnKind } from '../api/rights.js';
 import { Account } from './account.js';
 import { LinkedAccounts } from './linked-accounts.js';
 import { Passkeys } from './passkeys.js';
@@ -8,11 +8,11 @@ import { Sessions } from './sessions.js';
 import { Tokens } from './tokens.js';
 
 export function AccessPage() {
-  const isReseller = useIsReseller();
+  const isOwn = useOwnKind() !== undefined;
   return (
     <div className="stack">
       <Sessions />
-      {!isReseller && <Tokens />}
+      {!isOwn && <Tokens />}
       <SecondFactor />
       <LinkedAccounts />
       <Passkeys />
