@@ -72,7 +72,9 @@ export class SettingsService {
             ? createHmac('sha256', identity.salt).update(JSON.stringify(value)).digest('hex')
             : value;
         };
-        return store.names().map((name) => [name, factOf(name)]);
+        // What is pinned nobody changes here, and it differs between panels on one database.
+        const names = store.names().filter((name) => store.known(name)?.variable === undefined);
+        return Object.fromEntries(names.map((name) => [name, factOf(name)]));
       },
       { isLive: true },
     );
