@@ -11,8 +11,8 @@ const READ_ONLY =
 /** The server stops, or has ended the connection; 1927 is of MariaDB alone. */
 const GONE = /^(?:ER_SERVER_SHUTDOWN|ER_CON_COUNT_ERROR|ER_TOO_MANY_USER_CONNECTIONS)$/;
 const CONNECTION_KILLED = 1927;
-/** The transaction was rolled back for another one: a deadlock, which is also how Galera reports two writes of the same rows on two machines, a wait that took too long, or a row that changed after the snapshot (MariaDB from 11.6 on). */
-const BUSY = /^ER_(?:LOCK_DEADLOCK|LOCK_WAIT_TIMEOUT|CHECKREAD)$/;
+/** The transaction was rolled back for another one: a deadlock, which is also how Galera reports two writes of the same rows on two machines, a wait that took too long, a row that changed after the snapshot (MariaDB from 11.6 on), or a statement that somebody has ended (KILL QUERY). */
+const BUSY = /^ER_(?:LOCK_DEADLOCK|LOCK_WAIT_TIMEOUT|CHECKREAD|QUERY_INTERRUPTED)$/;
 /** Of Galera: the server has lost the others and answers nothing (1047, whose name is of something else), or lost them during a commit, which the others may have. */
 const CUT_OFF = /^ER_(?:UNKNOWN_COM_ERROR|ERROR_DURING_COMMIT)$/;
 

@@ -54,6 +54,7 @@ test('says what errors of MySQL and MariaDB mean', (t) => {
     [{ code: 'ER_LOCK_DEADLOCK', errno: 1213, fatal: false }, 'busy'],
     [{ code: 'ER_LOCK_WAIT_TIMEOUT', errno: 1205 }, 'busy'],
     [{ code: 'ER_CHECKREAD', errno: 1020 }, 'busy'],
+    [{ code: 'ER_QUERY_INTERRUPTED', errno: 1317 }, 'busy'],
     // Galera: a server that has lost the others, and one that lost them during a commit.
     [{ code: 'ER_UNKNOWN_COM_ERROR', errno: 1047 }, 'away'],
     [{ code: 'ER_ERROR_DURING_COMMIT', errno: 1180 }, 'away'],
