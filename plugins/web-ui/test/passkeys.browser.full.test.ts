@@ -97,21 +97,29 @@ test.serial('a passkey is added, logs in, is renamed and removed', async (t) => 
   );
 });
 
-/** All passkeys of the first admin, with a session of its own: the test before has ended others. */
-async function removeAll(): Promise<void> {
+/** Calls with a session of its own: tests before have ended others. */
+async function asAdmin<T>(work: (call: (path: string, data?: object) => Promise<unknown>) => Promise<T>) {
   const context = await browser.newContext();
   try {
     const { request } = context;
-    const api = `${named.base}/panel/api`;
     await request.post(`${named.base}/login`, { data: ADMIN });
     const csrf = (await (await request.get(`${named.base}/csrf-token`)).json()) as { obj: string };
-    const admins = (await (await request.get(`${api}/x/admins`)).json()) as { obj: { id: number }[] };
     const headers = { 'x-csrf-token': csrf.obj };
-    await request.post(`${api}/x/passkeys/of/${admins.obj[0]?.id}/del`, { headers });
+    return await work(async (path, data) => {
+      const url = `${named.base}/panel/api/${path}`;
+      const reply = await (data ? request.post(url, { data, headers }) : request.get(url));
+      return ((await reply.json()) as { obj: unknown }).obj;
+    });
   } finally {
     await context.close();
   }
 }
+/** Of the first admin. */
+const removeAll = () =>
+  asAdmin(async (call) => {
+    const [first] = (await call('x/admins')) as { id: number }[];
+    await call(`x/passkeys/of/${first?.id}/del`, {});
+  });
 
 test.serial('what the device refuses, and a key that is gone, are said', async (t) => {
   t.timeout(MINUTES);
@@ -150,7 +158,7 @@ test.serial('what the device refuses, and a key that is gone, are said', async (
 test.serial('a full admin removes the passkeys of an admin who has lost the device', async (t) => {
   t.timeout(MINUTES);
   const ada = { username: 'ada', password: 'correct horse battery' };
-  await world.api('x/admins', { ...ada, role: 0 });
+  await asAdmin((call) => call('x/admins', { ...ada, role: 0 }));
   const hers = await openPage(t, browser, named);
   await deviceOf(hers.page);
   await hers.page.context().request.post(`${named.base}/login`, { data: ada });
