@@ -50,8 +50,13 @@ interface Place {
   readonly hidden: boolean;
 }
 
-/** Puts all leaves into `leaves`, in their order; yields now and then. */
-function* collect(root: object, isSecret: (name: string) => boolean, leaves: Leaves): Generator<void> {
+/** Puts all leaves into `leaves`, in their order; yields now and then. Leaves out the fields of the record that are the very same in `other`: most of them, as a bulk call edits one field in thousands of records. */
+function* collect(
+  root: object,
+  other: object | undefined,
+  isSecret: (name: string) => boolean,
+  leaves: Leaves,
+): Generator<void> {
   const waiting: Place[] = [{ value: root, path: '', hidden: false }];
   for (let count = 1; ; count++) {
     const place = waiting.pop();
@@ -65,6 +70,7 @@ function* collect(root: object, isSecret: (name: string) => boolean, leaves: Lea
     const entries = Object.entries(value);
     for (let i = entries.length - 1; i >= 0; i--) {
       const [name, inner] = entries[i] as [string, unknown];
+      if (value === root && inner === other?.[name as never]) continue;
       waiting.push({
         value: inner,
         path: path === '' ? name : `${path}.${name}`,
@@ -97,8 +103,8 @@ export function* differencesInSteps(
   isSecret: (name: string) => boolean,
 ): Generator<void, Fields | undefined> {
   const [old, fresh]: [Leaves, Leaves] = [new Map(), new Map()];
-  if (before) yield* collect(before, isSecret, old);
-  if (after) yield* collect(after, isSecret, fresh);
+  if (before) yield* collect(before, after, isSecret, old);
+  if (after) yield* collect(after, before, isSecret, fresh);
   const fields: Record<string, readonly [unknown, unknown]> = Object.create(null) as object as never;
   let [count, seen] = [0, 0];
   const compare = (path: string, was: Leaf | undefined, is: Leaf | undefined): void => {
