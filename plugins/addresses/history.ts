@@ -10,7 +10,7 @@ import {
   type Tx,
 } from '../../kernel/index.js';
 import type { AuditTrailApi } from '../audit/contract.js';
-import { repeated } from '../cluster/contract.js';
+import { repeatedWrite } from '../cluster/contract.js';
 import type { addressSettings } from './settings.js';
 import { RECENT_MS, type SeenRow, type Sightings } from './sightings.js';
 
@@ -59,11 +59,6 @@ export class History {
     this.#sightings = sightings;
   }
 
-  /** Nothing that is written here is planned with what other panels change. */
-  #turn(work: (tx: Tx) => Promise<void>): Promise<void> {
-    return repeated(() => this.#db.write(work));
-  }
-
   /** Takes the last half hour into memory. */
   async start(): Promise<void> {
     const now = this.#clock.now();
@@ -82,7 +77,7 @@ export class History {
         const taken = unwritten.slice(from, from + AT_ONCE);
         const times = taken.map(({ lastSeen }) => lastSeen);
         try {
-          await this.#turn((tx) => this.#write(tx, taken));
+          await repeatedWrite(this.#db, (tx) => this.#write(tx, taken));
         } catch (error) {
           this.#sightings.handBack(unwritten.slice(from));
           throw error;
@@ -111,7 +106,7 @@ export class History {
         latest.set(key, { clientId, panel: '', network, address, firstSeen: lastSeen, lastSeen, written: 0 });
       }
       const rows = [...latest.values()];
-      if (rows.length > 0) await this.#turn((tx) => this.#write(tx, rows));
+      if (rows.length > 0) await repeatedWrite(this.#db, (tx) => this.#write(tx, rows));
       for (const { clientId, address, lastSeen } of rows) this.#sightings.note(clientId, address, lastSeen);
       return count;
     });
@@ -184,7 +179,7 @@ export class History {
     who: Principal,
   ): Promise<void> {
     return this.#queue.run(async () => {
-      await this.#turn(async (tx) => {
+      await repeatedWrite(this.#db, async (tx) => {
         await tx.run('DELETE FROM addresses_seen WHERE client_id = :clientId', { clientId });
         await this.#audit?.record(tx, 'addresses', who, [
           { kind: 'deleted', name: email, id: clientId, before: {}, after: undefined },
@@ -206,7 +201,7 @@ export class History {
         `SELECT last_seen AS seen FROM addresses_seen ORDER BY last_seen LIMIT 1 OFFSET ${Math.min(over, AT_ONCE) - 1}`,
       );
       if (!end) return;
-      await this.#turn((tx) =>
+      await repeatedWrite(this.#db, (tx) =>
         tx.run('DELETE FROM addresses_seen WHERE last_seen <= :seen', { seen: Number(end.seen) }),
       );
     }
@@ -219,7 +214,9 @@ export class History {
       { oldest },
     );
     const seen = end ? Number(end.seen) : oldest;
-    await this.#turn((tx) => tx.run('DELETE FROM addresses_seen WHERE last_seen <= :seen', { seen }));
+    await repeatedWrite(this.#db, (tx) =>
+      tx.run('DELETE FROM addresses_seen WHERE last_seen <= :seen', { seen }),
+    );
     return end !== undefined;
   }
 

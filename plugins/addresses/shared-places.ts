@@ -2,7 +2,7 @@
 // holds for all cores together. Only the beginning and the end of a use are written, for all clients in one write.
 import { type Clock, type Database, type Projection, TimeSlice, type Tx } from '../../kernel/index.js';
 import type { ClientsApi } from '../clients/contract.js';
-import { repeated, type PanelsApi } from '../cluster/contract.js';
+import { repeatedWrite, type PanelsApi } from '../cluster/contract.js';
 import type { AddressFeed } from './address-feed.js';
 import { LIVE_MS, type Sightings } from './sightings.js';
 import type { AddressTables } from './tables.js';
@@ -156,27 +156,25 @@ export class SharedPlaces {
     const { db, panels } = this.#needs;
     const panel = panels?.name ?? '';
     const idOf = (clientId: number, network: string) => `${panel} ${clientId} ${network}`;
-    await repeated(() =>
-      db.write(async (tx) => {
-        if (ended.length > 0)
-          await tx.run('DELETE FROM addresses_live WHERE id IN (:ids)', {
-            ids: ended.map(([clientId, network]) => idOf(clientId, network)),
-          });
-        if (begun.length > 0)
-          await insert(
-            tx,
-            begun.map(([clientId, network, address, since]) => [
-              idOf(clientId, network),
-              panel,
-              clientId,
-              network,
-              address,
-              since,
-            ]),
-          );
-        if (this.#memory) tx.apply(this.#memory, { panel, begun, ended });
-      }),
-    );
+    await repeatedWrite(db, async (tx) => {
+      if (ended.length > 0)
+        await tx.run('DELETE FROM addresses_live WHERE id IN (:ids)', {
+          ids: ended.map(([clientId, network]) => idOf(clientId, network)),
+        });
+      if (begun.length > 0)
+        await insert(
+          tx,
+          begun.map(([clientId, network, address, since]) => [
+            idOf(clientId, network),
+            panel,
+            clientId,
+            network,
+            address,
+            since,
+          ]),
+        );
+      if (this.#memory) tx.apply(this.#memory, { panel, begun, ended });
+    });
   }
 
   /** Forgets panels that do not live: one that comes back tells its own again. */
@@ -188,12 +186,10 @@ export class SharedPlaces {
       (name) => name !== panels.name && !panels.others.includes(name),
     );
     if (gone.length === 0) return;
-    await repeated(() =>
-      db.write(async (tx) => {
-        await tx.run('DELETE FROM addresses_live WHERE panel IN (:gone)', { gone });
-        tx.apply(memory, { gone });
-      }),
-    );
+    await repeatedWrite(db, async (tx) => {
+      await tx.run('DELETE FROM addresses_live WHERE panel IN (:gone)', { gone });
+      tx.apply(memory, { gone });
+    });
   }
 }
 

@@ -1,6 +1,6 @@
 // Bans: rows, and memory that follows them. A row stays for an hour after its end: what was seen before that does not count.
 import type { Clock, Database, Principal, Projection, Row, Tx } from '../../kernel/index.js';
-import { repeated } from '../cluster/contract.js';
+import { repeated, repeatedWrite } from '../cluster/contract.js';
 import {
   addressesBanned,
   addressesUnbanned,
@@ -96,15 +96,10 @@ export class BanStore {
     return MOST_BANS - active;
   }
 
-  /** For what is planned in its own turn. */
-  #write<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
-    return repeated(() => this.#db.write(work));
-  }
-
   /** Stores bans, replacing those of the same address. `who` is the admin who bans; undefined where the panel decides. */
   async add(bans: readonly NewBan[], who?: Principal): Promise<readonly BanFacts[]> {
     if (bans.length === 0) return [];
-    return this.#write(async (tx) => {
+    return repeatedWrite(this.#db, async (tx) => {
       const now = this.#clock.now();
       const rows = bans.map(({ minutes, ...ban }) => ({
         ...ban,
@@ -126,7 +121,7 @@ export class BanStore {
 
   /** Ends bans that are in force; resolves with them. */
   async end(targets: readonly BanTarget[], who?: Principal): Promise<readonly BanFacts[]> {
-    return this.#write(async (tx) => {
+    return repeatedWrite(this.#db, async (tx) => {
       const now = this.#clock.now();
       const rows = targets.flatMap((target) => {
         const row = this.#memory.state.get(keyOf(target));

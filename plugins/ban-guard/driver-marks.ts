@@ -1,6 +1,6 @@
 // Names of drivers that may have made something on this machine.
 import type { Database } from '../../kernel/index.js';
-import { repeated } from '../cluster/contract.js';
+import { repeatedWrite } from '../cluster/contract.js';
 import type { BanTables } from './tables.js';
 
 export class DriverMarks {
@@ -22,15 +22,13 @@ export class DriverMarks {
   async add(name: string): Promise<void> {
     if (this.#names.has(name)) return;
     // Another panel of the same database may have used it on its machine.
-    await repeated(() =>
-      this.#db.write((tx) =>
-        this.#rows.bulkCreate([{ name }], { transaction: tx.t, ignoreDuplicates: true }),
-      ),
+    await repeatedWrite(this.#db, (tx) =>
+      this.#rows.bulkCreate([{ name }], { transaction: tx.t, ignoreDuplicates: true }),
     );
     this.#names.add(name);
   }
   async remove(name: string): Promise<void> {
-    await repeated(() => this.#db.write((tx) => this.#rows.destroy({ where: { name }, transaction: tx.t })));
+    await repeatedWrite(this.#db, (tx) => this.#rows.destroy({ where: { name }, transaction: tx.t }));
     this.#names.delete(name);
   }
 }

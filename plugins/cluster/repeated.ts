@@ -1,6 +1,6 @@
 // Repeats what has lost against a write of another panel.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { kernelErrors, storageFailure } from '../../kernel/index.js';
+import { type Database, kernelErrors, storageFailure, type Tx } from '../../kernel/index.js';
 
 const MOST_ATTEMPTS = 6;
 const PAUSE_MS = 20;
@@ -30,3 +30,7 @@ export async function repeated<T>(
     }
   }
 }
+
+/** A write of its own that is repeated; it plans inside its transaction, with what others have written meanwhile. */
+export const repeatedWrite = <T>(db: Pick<Database, 'write'>, work: (tx: Tx) => Promise<T>): Promise<T> =>
+  repeated(() => db.write(work));
