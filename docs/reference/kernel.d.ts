@@ -11,8 +11,8 @@
 //   @weir-panel/weir/plugins/backup: 19 names
 //   @weir-panel/weir/plugins/ban-guard: 18 names
 //   @weir-panel/weir/plugins/certificates: 19 names
-//   @weir-panel/weir/plugins/clients: 76 names
-//   @weir-panel/weir/plugins/cluster: 18 names
+//   @weir-panel/weir/plugins/clients: 77 names
+//   @weir-panel/weir/plugins/cluster: 19 names
 //   @weir-panel/weir/plugins/compat-3xui: 1 names
 //   @weir-panel/weir/plugins/connection-cut: 3 names
 //   @weir-panel/weir/plugins/core-guard: 19 names
@@ -2697,7 +2697,7 @@ declare module '@weir-panel/weir/plugins/certificates' {
 declare module '@weir-panel/weir/plugins/clients' {
   import type { After, Column, Database, During, ErrorFactory, Event, ExtensionPoint, Guard, PanelError, Prepare, Principal, Schema, Setting, Static, Token, Tx, Typed, Values } from '@weir-panel/weir/kernel';
   import type { Applied, CoreUser, UserRef } from '@weir-panel/weir/plugins/engine';
-  import type { Credentials } from '@weir-panel/weir/plugins/inbounds';
+  import type { Credentials, InboundsApi } from '@weir-panel/weir/plugins/inbounds';
   import type Joi from 'joi';
 
   // The limits of a client, and whether it is enabled with them.
@@ -2711,8 +2711,6 @@ declare module '@weir-panel/weir/plugins/clients' {
   export type RenewalTerms = Pick<ClientRow, 'reset' | 'resetDay' | 'resetMax' | 'resetCount'>;
   /** Whether a renewal is left. The column `renews_at` says the same in SQL. */
   export const canRenew: ({ reset, resetDay, resetMax, resetCount }: RenewalTerms) => boolean;
-  /** An expiry with so many days more than what is left, or than now where nothing is. A time that has not started becomes that many days; one without an end stays. */
-  export function renewedExpiry(expiryTime: number, days: number, now: number): number;
 
   // Schemas of single values of a client: names, texts and amounts.
   /** When counters start again at zero by themselves. */
@@ -2922,11 +2920,13 @@ declare module '@weir-panel/weir/plugins/clients' {
     readonly attach?: readonly number[];
     readonly detach?: readonly number[];
   }
+  /** A renewal by hand. A client without an end gets none. */
+  export const renewalOf: ({ expiryTime }: Pick<ClientRow, 'expiryTime'>, { days, reset }: SomeClientRenewal, now: number) => SettledChange;
   /** Edits of single clients, with the checks of the API, of which another plugin writes its part in the same transaction. Do not call them inside a write. */
   export interface SettledEditsApi {
     add(sent: AddClient, who: Principal, settlement: Settlement): Promise<SettledEdit>;
-    change(id: number, change: SettledChange, who: Principal, settlement: Settlement): Promise<Applied>;
-    delete(id: number, who: Principal, settlement: Settlement): Promise<Applied>;
+    change(id: number, change: SettledChange, who: Principal, settlement: Settlement): Promise<SettledEdit>;
+    delete(id: number, who: Principal, settlement: Settlement): Promise<SettledEdit>;
     /** Limits and usage as the transaction sees them, by id; bytes are those over all inbounds and machines. Memory may lack the write before. */
     limitsOf(tx: Tx, ids: readonly number[]): Promise<ReadonlyMap<number, StoredLimits>>;
     /** The group of a client as the transaction sees it, blank for none; undefined for a client that is gone. */
@@ -3087,7 +3087,20 @@ declare module '@weir-panel/weir/plugins/clients' {
         total: number;
       }>;
     };
+    readonly inbounds: Joi.ArraySchema<any[]> & Typed<{
+      flow: boolean;
+      id: number;
+      protocol: string;
+      remark: string;
+    }[]>;
   };
+  /** As `someClientShapes.inbounds`, in the order of `ids`, without those that are gone. */
+  export const someInbounds: (inbounds: Pick<InboundsApi, 'get' | 'takesFlow'>, ids: readonly number[]) => {
+    id: number;
+    remark: string;
+    protocol: string;
+    flow: boolean;
+  }[];
 
   export const clientErrors: Readonly<Record<"AT_LIMIT" | "AUTH_TAKEN" | "CHANGED_MEANWHILE" | "CREDENTIAL_TAKEN" | "EMAIL_TAKEN" | "GROUP_NOT_FOUND" | "GROUP_TAKEN" | "NOTHING_TO_ADJUST" | "NOT_ADJUSTABLE" | "NOT_ATTACHABLE" | "NOT_FOUND" | "NO_LONGER_MEANT" | "PASSWORD_TAKEN" | "REVERSE_TAKEN" | "STILL_ATTACHED" | "SUB_ID_TAKEN" | "UUID_TAKEN", ErrorFactory>>;
 
@@ -3706,7 +3719,7 @@ declare module '@weir-panel/weir/plugins/clients' {
 }
 
 declare module '@weir-panel/weir/plugins/cluster' {
-  import type { Clock, Database, ErrorFactory, Event, ExtensionPoint, Guard, Log, Token } from '@weir-panel/weir/kernel';
+  import type { Clock, Database, ErrorFactory, Event, ExtensionPoint, Guard, Log, Token, Tx } from '@weir-panel/weir/kernel';
 
   // The clock of a panel among several: the time of the database, so that a machine whose clock is wrong ends no sessions and
   // runs no job at a wrong hour.
@@ -3728,6 +3741,8 @@ declare module '@weir-panel/weir/plugins/cluster' {
   export const isBusy: (error: unknown) => boolean;
   /** Runs it until it does not lose, six times at most, each time after a longer pause and after `prepare`. */
   export function repeated<T>(run: () => Promise<T>, prepare?: () => Promise<unknown>): Promise<T>;
+  /** A write of its own that is repeated; it plans inside its transaction, with what others have written meanwhile. */
+  export const repeatedWrite: <T>(db: Pick<Database, 'write'>, work: (tx: Tx) => Promise<T>) => Promise<T>;
 
   // What happens before a panel stops for good: callers go elsewhere first, so that none of them is refused.
   /** Filled by this plugin, called by the program around the panel. */

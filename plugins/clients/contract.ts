@@ -27,7 +27,7 @@ import {
 import type { Schedule } from './model/value-schemas.js';
 
 export { depletionOf, type Depletion } from './model/depletion.js';
-export { canRenew, type RenewalTerms, renewedExpiry } from './model/renewal.js';
+export { canRenew, type RenewalTerms } from './model/renewal.js';
 export type { Schedule } from './model/value-schemas.js';
 export type { GroupChange } from './groups/group-store.js';
 export type { ClientRow } from './model/row.js';
@@ -56,6 +56,7 @@ export { sentEmails } from './edits/request-schemas.js';
 export {
   ClientPages,
   type ClientPagesApi,
+  renewalOf,
   sentFields,
   type SettledChange,
   type SettledEdit,
@@ -66,7 +67,13 @@ export {
   withNote,
 } from './edits/settled.js';
 export { ClientFilter, PageQuery } from './lists/page-schema.js';
-export { SomeClient, SomeClientRenewal, someClientShapes, SomeClientsQuery } from './lists/some-clients.js';
+export {
+  SomeClient,
+  SomeClientRenewal,
+  someClientShapes,
+  SomeClientsQuery,
+  someInbounds,
+} from './lists/some-clients.js';
 export { errors as clientErrors } from './errors.js';
 export { clientSettings } from './settings.js';
 

@@ -2,8 +2,7 @@
 // may have changed, and the client may have been moved.
 import type { Clock, Principal, Tx } from '../../kernel/index.js';
 import {
-  renewedExpiry,
-  type SettledChange,
+  renewalOf,
   type SettledEdit,
   type SettledEditsApi,
   type Settlement,
@@ -60,30 +59,33 @@ export class GroupClients {
     note: Note,
   ): Promise<SettledEdit> {
     scope.find(id);
-    return this.#change(id, { patch: sentFields(sent) }, who, this.#settlement(id, who, note, sent.group));
+    return this.#edits.change(
+      id,
+      { patch: sentFields(sent) },
+      who,
+      this.#settlement(id, who, note, sent.group),
+    );
   }
 
   async reset(scope: GroupScope, id: number, who: Principal, note: Note): Promise<SettledEdit> {
     scope.find(id);
-    return this.#change(id, { resets: true }, who, this.#settlement(id, who, note));
+    return this.#edits.change(id, { resets: true }, who, this.#settlement(id, who, note));
   }
 
   async renew(
     scope: GroupScope,
     id: number,
-    { days, reset }: SomeClientRenewal,
+    sent: SomeClientRenewal,
     who: Principal,
     note: Note,
   ): Promise<SettledEdit> {
-    const before = scope.find(id).expiryTime;
-    const expiryTime = renewedExpiry(before, days, this.#clock.now());
-    const change = { ...(before !== 0 && { patch: { expiryTime } }), resets: reset };
-    return this.#change(id, change, who, this.#settlement(id, who, note));
+    const change = renewalOf(scope.find(id), sent, this.#clock.now());
+    return this.#edits.change(id, change, who, this.#settlement(id, who, note));
   }
 
   async delete(scope: GroupScope, id: number, who: Principal): Promise<SettledEdit> {
     scope.find(id);
-    return { id, applied: await this.#edits.delete(id, who, this.#settlement(id, who, undefined)) };
+    return this.#edits.delete(id, who, this.#settlement(id, who, undefined));
   }
 
   /** `to`: the group that the client comes into. */
@@ -95,9 +97,5 @@ export class GroupClients {
       if (to !== undefined) requireGroup(role, to);
     };
     return withNote({ before, after: NOTHING }, note);
-  }
-
-  async #change(id: number, change: SettledChange, who: Principal, settlement: Settlement) {
-    return { id, applied: await this.#edits.change(id, change, who, settlement) };
   }
 }

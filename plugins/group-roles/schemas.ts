@@ -1,9 +1,9 @@
 // Bodies and replies about the clients of groups.
-import { int, list, oneOf, optional, shape, type Static, text, word, bool } from '../../kernel/index.js';
+import { int, list, oneOf, optional, shape, type Static, text, word } from '../../kernel/index.js';
 import { someClientShapes } from '../clients/contract.js';
 
 const group = () => word().max(255).description('one that the role of the caller names');
-const { settable, ofNew, fields, links, page } = someClientShapes;
+const { settable, ofNew, fields, links, page, inbounds } = someClientShapes;
 
 /** Its inbounds are those that the clients of the groups have already. */
 export const NewGroupClient = shape({
@@ -39,7 +39,5 @@ export const GroupClientsPage = shape({ ...page, items: list(GroupClient) });
 export const OwnGroups = shape({
   level: oneOf('read', 'write'),
   groups: list(shape({ name: text(), clients: int().min(0) })),
-  inbounds: list(
-    shape({ id: int(), remark: text(), protocol: text(), flow: bool().description('takes a flow') }),
-  ).description('of the clients of the groups: a new client may have these'),
+  inbounds: inbounds.description('of the clients of the groups: a new client may have these'),
 });

@@ -1,5 +1,5 @@
 // Clients and the own role as admins of groups see them.
-import type { ClientPagesApi, ClientRow, ClientsApi } from '../clients/contract.js';
+import { type ClientPagesApi, type ClientRow, type ClientsApi, someInbounds } from '../clients/contract.js';
 import type { InboundsApi } from '../inbounds/contract.js';
 import { linksOfClient, type SubscriptionApi } from '../subscription/contract.js';
 import type { GroupScope } from './scope.js';
@@ -30,16 +30,9 @@ export class GroupViews {
     return { ...this.client(row), ...linksOfClient(this.#subscription, this.#clients, row, host) };
   }
 
-  /** Of inbounds, only name, protocol and whether a flow fits: what a form needs. */
   own(scope: GroupScope) {
-    const inbounds = [...scope.inboundIds()]
-      .sort((a, b) => a - b)
-      .flatMap((id) => {
-        const inbound = this.#inbounds.get(id);
-        if (!inbound) return [];
-        const { remark, protocol } = inbound;
-        return [{ id, remark, protocol, flow: this.#inbounds.takesFlow(id) }];
-      });
+    const ids = [...scope.inboundIds()].sort((a, b) => a - b);
+    const inbounds = someInbounds(this.#inbounds, ids);
     return { level: scope.role.level, groups: scope.counts(), inbounds };
   }
 }

@@ -1,12 +1,10 @@
 // What a reseller does with clients: each edit is one write, which the ledger checks and counts.
 import type { Clock, Principal } from '../../kernel/index.js';
 import {
-  renewedExpiry,
+  renewalOf,
   sentFields,
-  type SettledChange,
   type SettledEdit,
   type SettledEditsApi,
-  type Settlement,
   type SomeClientRenewal,
   withNote,
 } from '../clients/contract.js';
@@ -57,27 +55,30 @@ export class OwnClients {
       inboundIds: [...attach, ...detach],
       enables: fields.enable === true && !row.enable,
     });
-    return this.#change(id, { patch: sentFields(fields), attach, detach }, who, withNote(settlement, note));
+    return this.#edits.change(
+      id,
+      { patch: sentFields(fields), attach, detach },
+      who,
+      withNote(settlement, note),
+    );
   }
 
   reset(scope: Scope, id: number, who: Principal, note?: Note): Promise<SettledEdit> {
     scope.find(id);
     const settlement = this.#ledger.changing(scope.reseller.id, id, { resets: true });
-    return this.#change(id, { resets: true }, who, withNote(settlement, note));
+    return this.#edits.change(id, { resets: true }, who, withNote(settlement, note));
   }
 
   renew(
     scope: Scope,
     id: number,
-    { days, reset }: SomeClientRenewal,
+    sent: SomeClientRenewal,
     who: Principal,
     note?: Note,
   ): Promise<SettledEdit> {
-    const before = scope.find(id).expiryTime;
-    const expiryTime = renewedExpiry(before, days, this.#clock.now());
-    const settlement = this.#ledger.changing(scope.reseller.id, id, { resets: reset });
-    const change = { ...(before !== 0 && { patch: { expiryTime } }), resets: reset };
-    return this.#change(id, change, who, withNote(settlement, note));
+    const change = renewalOf(scope.find(id), sent, this.#clock.now());
+    const settlement = this.#ledger.changing(scope.reseller.id, id, { resets: sent.reset });
+    return this.#edits.change(id, change, who, withNote(settlement, note));
   }
 
   async delete(scope: Scope, id: number, who: Principal): Promise<SettledEdit> {
@@ -85,15 +86,6 @@ export class OwnClients {
     // What it has used by now counts. The poll reports what it cannot count.
     await this.#counting.count().catch(() => undefined);
     const settlement = this.#ledger.deleting(scope.reseller.id, id);
-    return { id, applied: await this.#edits.delete(id, who, settlement) };
-  }
-
-  async #change(
-    id: number,
-    change: SettledChange,
-    who: Principal,
-    settlement: Settlement,
-  ): Promise<SettledEdit> {
-    return { id, applied: await this.#edits.change(id, change, who, settlement) };
+    return this.#edits.delete(id, who, settlement);
   }
 }

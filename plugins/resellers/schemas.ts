@@ -14,7 +14,7 @@ import {
 import { sentEmails, SomeClient, someClientShapes } from '../clients/contract.js';
 
 const amount = () => int().min(0);
-const { settable, ofNew, fields, links, page } = someClientShapes;
+const { settable, ofNew, fields, links, page, inbounds } = someClientShapes;
 const inboundIds = () => list(int().min(1)).max(1000);
 
 /** Of the fields of a client, a reseller sets these alone: no keys, no groups, no renewals by themselves. */
@@ -56,9 +56,7 @@ export const Figures = shape({
   ...quotas,
   clients: amount().description('that he has'),
   givenBytes: amount().description('that count for maxBytes'),
-  inbounds: list(
-    shape({ id: int(), remark: text(), protocol: text(), flow: bool().description('takes a flow') }),
-  ),
+  inbounds,
 });
 export const ResellerReply = shape({
   id: int(),

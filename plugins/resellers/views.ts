@@ -1,5 +1,5 @@
 // Clients and figures as resellers see them.
-import type { ClientPagesApi, ClientRow, ClientsApi } from '../clients/contract.js';
+import { type ClientPagesApi, type ClientRow, type ClientsApi, someInbounds } from '../clients/contract.js';
 import type { InboundsApi } from '../inbounds/contract.js';
 import { linksOfClient, type SubscriptionApi } from '../subscription/contract.js';
 import type { Scope } from './scope.js';
@@ -32,18 +32,7 @@ export class OwnViews {
 
   figures({ reseller, size }: Scope) {
     const { name, prefix, maxClients, maxBytes, maxDays, mayReset, givenBytes, inboundIds } = reseller;
-    const inbounds = inboundIds.flatMap((id) => {
-      const inbound = this.#inbounds.get(id);
-      if (!inbound) return [];
-      return [
-        {
-          id,
-          remark: inbound.remark,
-          protocol: inbound.protocol,
-          flow: this.#inbounds.takesFlow(id),
-        },
-      ];
-    });
+    const inbounds = someInbounds(this.#inbounds, inboundIds);
     return { name, prefix, maxClients, maxBytes, maxDays, mayReset, givenBytes, clients: size, inbounds };
   }
 }

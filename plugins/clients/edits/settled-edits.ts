@@ -1,8 +1,7 @@
 // Edits of single clients, with what another plugin writes about them in the same transaction.
 import { type Clock, type Principal, type Tx, validate } from '../../../kernel/index.js';
-import type { Applied } from '../../engine/contract.js';
 import type { InboundsApi } from '../../inbounds/contract.js';
-import type { SettledChange, SettledEditsApi, Settlement } from '../contract.js';
+import type { SettledChange, SettledEdit, SettledEditsApi, Settlement } from '../contract.js';
 import { errors } from '../errors.js';
 import type { ClientStore } from '../model/client-store.js';
 import { chosenSwitch } from '../model/field-changes.js';
@@ -63,7 +62,7 @@ export class EditsWithSettlement implements SettledEditsApi {
     { patch = {}, resets = false, attach = [], detach = [] }: SettledChange,
     who: Principal,
     settlement: Settlement,
-  ): Promise<Applied> {
+  ): Promise<SettledEdit> {
     const row = this.#row(id);
     this.#inbounds.requireForClients(attach, 'inboundIds');
     const [prepared = patch] = await this.#service.prepare(
@@ -86,15 +85,15 @@ export class EditsWithSettlement implements SettledEditsApi {
       { edits: [edit], missingError: () => missing(id), ...settled(id, settlement) },
       who,
     );
-    return applied;
+    return { id, applied };
   }
 
-  async delete(id: number, who: Principal, settlement: Settlement): Promise<Applied> {
+  async delete(id: number, who: Principal, settlement: Settlement): Promise<SettledEdit> {
     const { applied } = await this.#writer.write(
       { deleted: [this.#row(id)], ...settled(id, settlement) },
       who,
     );
-    return applied;
+    return { id, applied };
   }
 
   limitsOf(tx: Tx, ids: readonly number[]) {

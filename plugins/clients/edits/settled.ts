@@ -2,7 +2,8 @@
 import { type Principal, token, type Tx } from '../../../kernel/index.js';
 import { type Applied, DONE } from '../../engine/contract.js';
 import type { PageQuery } from '../lists/page-schema.js';
-import type { SomeClient } from '../lists/some-clients.js';
+import type { SomeClient, SomeClientRenewal } from '../lists/some-clients.js';
+import { renewedExpiry } from '../model/renewal.js';
 import type { ClientRow } from '../model/row.js';
 import type { AddClient, ClientPatch } from '../model/schema.js';
 import type { StoredLimits } from '../model/stored-limits.js';
@@ -42,11 +43,21 @@ export interface SettledChange {
   readonly attach?: readonly number[];
   readonly detach?: readonly number[];
 }
+/** A renewal by hand. A client without an end gets none. */
+export const renewalOf = (
+  { expiryTime }: Pick<ClientRow, 'expiryTime'>,
+  { days, reset }: SomeClientRenewal,
+  now: number,
+): SettledChange => ({
+  ...(expiryTime !== 0 && { patch: { expiryTime: renewedExpiry(expiryTime, days, now) } }),
+  resets: reset,
+});
+
 /** Edits of single clients, with the checks of the API, of which another plugin writes its part in the same transaction. Do not call them inside a write. */
 export interface SettledEditsApi {
   add(sent: AddClient, who: Principal, settlement: Settlement): Promise<SettledEdit>;
-  change(id: number, change: SettledChange, who: Principal, settlement: Settlement): Promise<Applied>;
-  delete(id: number, who: Principal, settlement: Settlement): Promise<Applied>;
+  change(id: number, change: SettledChange, who: Principal, settlement: Settlement): Promise<SettledEdit>;
+  delete(id: number, who: Principal, settlement: Settlement): Promise<SettledEdit>;
   /** Limits and usage as the transaction sees them, by id; bytes are those over all inbounds and machines. Memory may lack the write before. */
   limitsOf(tx: Tx, ids: readonly number[]): Promise<ReadonlyMap<number, StoredLimits>>;
   /** The group of a client as the transaction sees it, blank for none; undefined for a client that is gone. */

@@ -11,6 +11,7 @@ import {
   withDefault,
   word,
 } from '../../../kernel/index.js';
+import type { InboundsApi } from '../../inbounds/contract.js';
 import type { ClientRow } from '../model/row.js';
 
 const amount = () => int().min(0);
@@ -35,7 +36,6 @@ const ofNew = {
   limitHwid: withDefault(settable.limitHwid, 0),
   flow: withDefault(settable.flow, ''),
 };
-
 export const SomeClientRenewal = shape({
   days: int().min(1).max(36_500).description('added to what is left'),
   reset: withDefault(bool(), false).description('whether its usage starts again at zero'),
@@ -98,8 +98,22 @@ const page = {
   }).description('over all of them, whatever the page shows'),
 };
 
+/** Of inbounds, what a form needs. */
+const inbounds = list(
+  shape({ id: int(), remark: text(), protocol: text(), flow: bool().description('takes a flow') }),
+);
+
 /** Parts of the bodies and replies of plugins that let such admins work. */
-export const someClientShapes = { settable, ofNew, fields, links, page } as const;
+export const someClientShapes = { settable, ofNew, fields, links, page, inbounds } as const;
+
+/** As `someClientShapes.inbounds`, in the order of `ids`, without those that are gone. */
+export const someInbounds = (inbounds: Pick<InboundsApi, 'get' | 'takesFlow'>, ids: readonly number[]) =>
+  ids.flatMap((id) => {
+    const inbound = inbounds.get(id);
+    if (!inbound) return [];
+    const { remark, protocol } = inbound;
+    return [{ id, remark, protocol, flow: inbounds.takesFlow(id) }];
+  });
 
 export const someClient = (
   row: ClientRow,

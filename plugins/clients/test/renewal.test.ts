@@ -1,6 +1,6 @@
 // What a renewal makes of an expiry.
 import test from 'ava';
-import { renewedExpiry } from '../contract.js';
+import { renewedExpiry } from '../model/renewal.js';
 
 const DAY = 86_400_000;
 const NOW = 1_000 * DAY;
