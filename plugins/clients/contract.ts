@@ -38,12 +38,7 @@ export {
   type ClientArrivalsApi,
   type Skipped,
 } from './import/arriving.js';
-export {
-  type BulkAction,
-  type BulkActionName,
-  bulkActions,
-  BulkParams,
-} from './edits/bulk-actions.js';
+export { type BulkAction, type BulkActionName, bulkActions, BulkParams } from './edits/bulk-actions.js';
 export {
   ClientPortions,
   type ClientPortionsApi,
