@@ -11,7 +11,7 @@
 //   @weir-panel/weir/plugins/backup: 19 names
 //   @weir-panel/weir/plugins/ban-guard: 18 names
 //   @weir-panel/weir/plugins/certificates: 19 names
-//   @weir-panel/weir/plugins/clients: 77 names
+//   @weir-panel/weir/plugins/clients: 79 names
 //   @weir-panel/weir/plugins/cluster: 19 names
 //   @weir-panel/weir/plugins/compat-3xui: 1 names
 //   @weir-panel/weir/plugins/connection-cut: 3 names
@@ -3335,11 +3335,13 @@ declare module '@weir-panel/weir/plugins/clients' {
     }[];
     readonly who: Principal;
   }>;
-  /** Runs before clients are written; a refusal refuses the whole call. */
-  export const beforeClientSave: Guard<{
+  /** Clients that one call writes. */
+  export interface SavedClients {
     readonly changes: readonly ClientChange[];
     readonly who: Principal;
-  }>;
+  }
+  /** Runs before clients are written; a refusal refuses the whole call. */
+  export const beforeClientSave: Guard<SavedClients>;
   /** Runs before clients are deleted, while the core still has them; a refusal refuses the whole call. */
   export const beforeClientDelete: Guard<{
     readonly clients: readonly {
@@ -3351,25 +3353,20 @@ declare module '@weir-panel/weir/plugins/clients' {
     readonly who: Principal;
   }>;
   /** Runs in the transaction that adds, updates or deletes clients, also when a limit disables them; not when bytes are counted. A bulk call is one call. The rows hold credentials. */
-  export const duringClientSave: During<{
-    readonly changes: readonly ClientChange[];
-    readonly who: Principal;
-  }>;
+  export const duringClientSave: During<SavedClients>;
   /** Runs in the transaction that changes groups on request; `duringClientSave` reports their clients. */
   export const duringGroupSave: During<{
     readonly changes: readonly GroupChange[];
     readonly who: Principal;
   }>;
   /** Runs after clients were written, except by limits and counters, and before the caller gets the reply: for memory that depends on clients. */
-  export const afterClientSave: After<{
-    readonly changes: readonly ClientChange[];
-    readonly who: Principal;
+  export const afterClientSave: After<SavedClients>;
+  /** Runs after limits or new periods have enabled or disabled clients, for other panels of the database: `traffic` tells the core of its own panel. */
+  export const afterClientSwitch: After<{
+    readonly ids: readonly number[];
   }>;
   /** Clients were written, except by limits and counters: the same changes as `afterClientSave`, as an event. For limits see `traffic/clientDepleted`. */
-  export const clientChanged: Event<{
-    readonly changes: readonly ClientChange[];
-    readonly who: Principal;
-  }>;
+  export const clientChanged: Event<SavedClients>;
 
   // The stored fields of a client, each declared once. Schemas, rows, statements, replies, exports and imports follow
   // from here. The README lists the steps that add a field.

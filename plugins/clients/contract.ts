@@ -294,11 +294,13 @@ export const prepareClientSave = prepare<
     readonly who: Principal;
   }
 >('clients/prepareClientSave', ClientPatch);
-/** Runs before clients are written; a refusal refuses the whole call. */
-export const beforeClientSave = guard<{
+/** Clients that one call writes. */
+export interface SavedClients {
   readonly changes: readonly ClientChange[];
   readonly who: Principal;
-}>('clients/beforeClientSave');
+}
+/** Runs before clients are written; a refusal refuses the whole call. */
+export const beforeClientSave = guard<SavedClients>('clients/beforeClientSave');
 /** Runs before clients are deleted, while the core still has them; a refusal refuses the whole call. */
 export const beforeClientDelete = guard<{
   readonly clients: readonly { readonly id: number; readonly email: string }[];
@@ -307,10 +309,7 @@ export const beforeClientDelete = guard<{
   readonly who: Principal;
 }>('clients/beforeClientDelete');
 /** Runs in the transaction that adds, updates or deletes clients, also when a limit disables them; not when bytes are counted. A bulk call is one call. The rows hold credentials. */
-export const duringClientSave = during<{
-  readonly changes: readonly ClientChange[];
-  readonly who: Principal;
-}>('clients/duringClientSave');
+export const duringClientSave = during<SavedClients>('clients/duringClientSave');
 
 /** Runs in the transaction that changes groups on request; `duringClientSave` reports their clients. */
 export const duringGroupSave = during<{
@@ -318,12 +317,8 @@ export const duringGroupSave = during<{
   readonly who: Principal;
 }>('clients/duringGroupSave');
 /** Runs after clients were written, except by limits and counters, and before the caller gets the reply: for memory that depends on clients. */
-export const afterClientSave = after<{
-  readonly changes: readonly ClientChange[];
-  readonly who: Principal;
-}>('clients/afterClientSave');
+export const afterClientSave = after<SavedClients>('clients/afterClientSave');
+/** Runs after limits or new periods have enabled or disabled clients, for other panels of the database: `traffic` tells the core of its own panel. */
+export const afterClientSwitch = after<{ readonly ids: readonly number[] }>('clients/afterClientSwitch');
 /** Clients were written, except by limits and counters: the same changes as `afterClientSave`, as an event. For limits see `traffic/clientDepleted`. */
-export const clientChanged = event<{
-  readonly changes: readonly ClientChange[];
-  readonly who: Principal;
-}>('clients/clientChanged');
+export const clientChanged = event<SavedClients>('clients/clientChanged');

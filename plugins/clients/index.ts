@@ -27,6 +27,7 @@ import { clientsPart } from './archive/clients-part.js';
 import { groupsPart } from './archive/groups-part.js';
 import {
   afterClientSave,
+  afterClientSwitch,
   beforeClientDelete,
   beforeClientSave,
   ClientArrivals,
@@ -51,7 +52,6 @@ import { BulkPlans } from './edits/bulk-plans.js';
 import { bulkRoutes } from './edits/bulk-routes.js';
 import { clientRoutes } from './edits/client-routes.js';
 import { ClientService } from './edits/client-service.js';
-import { refsOf } from './edits/edit.js';
 import { groupUndoer } from './groups/group-undoer.js';
 import { ClientUndo } from './edits/client-undo.js';
 import { ClientWriter } from './edits/client-writer.js';
@@ -82,11 +82,6 @@ import { clientSettings } from './settings.js';
 import { ClientPeriods } from './usage/client-periods.js';
 import { UsageEdits } from './usage/usage-edits.js';
 
-const usersOfSave = ({ payload }: { readonly payload: unknown }) =>
-  (payload as { readonly changes: readonly ClientChange[] }).changes
-    .flatMap(({ before, after }) => [before, after])
-    .flatMap((row) => (row ? refsOf(row) : []));
-
 export default definePlugin({
   name: 'clients',
   version: '0.1.0',
@@ -108,6 +103,7 @@ export default definePlugin({
     duringClientSave,
     duringGroupSave,
     afterClientSave,
+    afterClientSwitch,
     clientChanged,
   ],
   tables,
@@ -188,12 +184,8 @@ export default definePlugin({
       show: (inboundId, shownIn) => clientsOf(inboundId, shownIn, store.roster, shown),
     }),
   ],
-  taps: ({ store, inbounds, credentials, engine }) => [
-    // A panel that runs no core has changed clients.
-    tap(othersWrote, async ({ told }) => {
-      const users = told.filter(({ hook }) => hook === afterClientSave.id).flatMap(usersOfSave);
-      if (users.length > 0) await engine.reconcileUsers(users);
-    }),
+  taps: ({ store, coreUsers, inbounds, credentials }) => [
+    tap(othersWrote, ({ told }) => coreUsers.followOthers(told)),
     // Looks through the clients only where an inbound stops taking any.
     tap(beforeInboundSave, ({ before, after }) => {
       const reason = clientlessReason(inbounds.protocol(after.protocol), after);

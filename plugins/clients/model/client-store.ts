@@ -1,6 +1,12 @@
 // What other plugins read and count of clients, and the memory that they read it from.
 import type { Database, Principal, Projection, Tx } from '../../../kernel/index.js';
-import { type ClientChange, type ClientsApi, type ClientUsage, duringClientSave } from '../contract.js';
+import {
+  afterClientSwitch,
+  type ClientChange,
+  type ClientsApi,
+  type ClientUsage,
+  duringClientSave,
+} from '../contract.js';
 import { addUsage } from '../usage/counters.js';
 import { addRetained, type RetainedBytes } from '../usage/retained-usage.js';
 import { SubscriptionFetches } from '../usage/subscription-fetches.js';
@@ -144,6 +150,8 @@ export class ClientStore implements ClientsApi {
       return row ? [{ kind: 'updated', before: { ...row }, after: { ...row, ...fields } }] : [];
     });
     await tx.during(duringClientSave, { changes, who });
+    const ids = edits.flatMap(({ id, fields }) => (fields.enable === undefined ? [] : [id]));
+    if (ids.length > 0) tx.after(afterClientSwitch, { ids });
   }
 
   fetched(clientId: number, at: number): void {

@@ -8,7 +8,16 @@ import {
 } from '../../engine/contract.js';
 import { accountOf, type InboundsApi, type LocalInboundsApi } from '../../inbounds/contract.js';
 import type { ClientStore } from './client-store.js';
-import type { ProgramUsersApi, Withheld, WithheldUsersApi } from '../contract.js';
+import type { OthersWrote } from '../../cluster/contract.js';
+import {
+  afterClientSave,
+  afterClientSwitch,
+  type ProgramUsersApi,
+  type SavedClients,
+  type Withheld,
+  type WithheldUsersApi,
+} from '../contract.js';
+import { refsOf } from '../edits/edit.js';
 import type { ClientRow } from './row.js';
 
 type RunBy = 'core' | 'program';
@@ -54,6 +63,19 @@ export class ClientCoreUsers implements CoreUserSource, WithheldUsersApi {
       for (const inboundId of inboundIds)
         if (changed.has(clientId) || changedInbounds.has(inboundId)) refs.push({ inboundId, clientId });
     await this.#engine.reconcileUsers(refs);
+  }
+
+  /** Another panel of the database has changed clients; its own core, if it runs one, knows already. */
+  async followOthers(told: OthersWrote['told']): Promise<void> {
+    const rows = told.flatMap(({ hook, payload }): (Readonly<ClientRow> | undefined)[] => {
+      if (hook === afterClientSave.id)
+        return (payload as SavedClients).changes.flatMap(({ before, after }) => [before, after]);
+      return hook === afterClientSwitch.id
+        ? (payload as { readonly ids: readonly number[] }).ids.map((id) => this.#store.byId(id))
+        : [];
+    });
+    const users = rows.flatMap((row) => (row ? refsOf(row) : []));
+    if (users.length > 0) await this.#engine.reconcileUsers(users);
   }
 
   user(ref: UserRef): CoreUser | undefined {

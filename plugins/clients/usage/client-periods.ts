@@ -2,6 +2,7 @@
 // enabled because of them change in one transaction.
 import { type Database, type Principal, TimeSlice, type Tx } from '../../../kernel/index.js';
 import {
+  afterClientSwitch,
   type ClientChange,
   type ClientPeriodsApi,
   duringClientSave,
@@ -105,6 +106,7 @@ export class ClientPeriods implements ClientPeriodsApi {
     );
     this.#store.change(tx, { edited: rowEdits });
     await tx.during(duringClientSave, { changes, who });
+    if (enabled.size > 0) tx.after(afterClientSwitch, { ids: [...enabled] });
     return enabled;
   }
 }
