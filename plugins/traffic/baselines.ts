@@ -74,7 +74,7 @@ export class Baselines {
     for (const id of clientIds) this.#leaving.set(id, new Map(state.get(id)));
   }
 
-  /** Readings that moved, and the bytes they moved by. A counter that fell in the same core started again at zero: all of it counts. Counters of clients that `exists` does not know are skipped: the core keeps those of deleted clients until it stops. `otherwise`: where this core may have been counted before. */
+  /** Readings that moved, and the bytes they moved by. A counter that fell in the same core started again at zero: all of it counts. Counters of clients that `exists` does not know are skipped: the core keeps those of deleted clients until it stops. `otherwise`: where this core may have been counted since. */
   async compare(
     counters: Pick<CoreCounters, 'epoch' | 'users'>,
     exists: (clientId: number) => boolean,
@@ -90,8 +90,7 @@ export class Baselines {
     const slice = new TimeSlice();
     for (const { clientId, inboundId, up, down } of users) {
       if (slice.isOver) await slice.next();
-      const known = stored(clientId, inboundId);
-      const last = known?.epoch === epoch ? known : (otherwise?.(clientId, inboundId) ?? known);
+      const last = otherwise?.(clientId, inboundId) ?? stored(clientId, inboundId);
       const same = last !== undefined && last.epoch === epoch && up >= last.up && down >= last.down;
       const delta = { up: up - (same ? last.up : 0), down: down - (same ? last.down : 0) };
       if (delta.up + delta.down === 0 || !exists(clientId)) continue;

@@ -230,7 +230,7 @@ export class Poll {
       await this.#clients.addKeptUsage(tx, [...kept, ...late], at);
       await this.#inbounds.addUsage(tx, perInbound([...counted, ...kept]));
       if (readings.length > 0) await this.#baselines.save(tx, readings);
-      await this.#streams.save(tx, streams.counters);
+      await this.#streams.save(tx, [...streams.counters, ...this.#streams.outdatedBy(readings)]);
       if (live.length > 0) await tx.during(duringTrafficCount, { at, usage: live });
     });
     try {

@@ -2,7 +2,7 @@
 // are the difference to it, and both are written in one transaction.
 import { type Database, type Projection, TimeSlice, type Tx } from '../../kernel/index.js';
 import type { ClientsApi, ClientUsage } from '../clients/contract.js';
-import type { LastReading } from './baselines.js';
+import type { LastReading, Reading } from './baselines.js';
 import { HeldReadings } from './held-readings.js';
 import { CORE_STREAMS, type OwnCore } from './own-core.js';
 import type { SourceReading } from './source-reader.js';
@@ -126,7 +126,7 @@ export class StreamBaselines {
     return moved;
   }
 
-  /** Finds readings of this process of a core, from when the panel was one of several. */
+  /** Finds readings of this process of a core, from when the panel was one of several. They are later than those from when it was alone. */
   ofCore(epoch: string): LastReading | undefined {
     const streams = [...this.memory.state].filter(([stream]) => stream.startsWith(CORE_STREAMS));
     if (streams.length === 0) return undefined;
@@ -134,6 +134,16 @@ export class StreamBaselines {
       streams
         .map(([, ofStream]) => ofStream.get(clientId)?.get(inboundId))
         .find((counter) => counter?.epoch === epoch);
+  }
+
+  /** What to save with readings of a panel that is alone again: its counters of the core are no longer the later ones. */
+  outdatedBy(readings: readonly Reading[]): StreamCounter[] {
+    const streams = [...this.memory.state].filter(([stream]) => stream.startsWith(CORE_STREAMS));
+    return streams.flatMap(([stream, ofStream]) =>
+      readings
+        .filter(({ clientId, inboundId, epoch }) => ofStream.get(clientId)?.get(inboundId)?.epoch === epoch)
+        .map(({ clientId, inboundId }) => ({ stream, clientId, inboundId, epoch: '', ...NOTHING })),
+    );
   }
 
   /** Whether bytes wait for a database that can be written. */

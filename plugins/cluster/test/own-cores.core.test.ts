@@ -42,6 +42,8 @@ onServer('two cores serve a client, each byte counts once, and its quota cuts it
   await downloads(user, 6, MIB).catch(() => 0);
   await a.until(async () => !(await usageOf(a, 'ann')).enable, 'the quota is over', SEVERAL_POLLS_MS);
   await inARow(a, 'no core serves the client', async () => !(await user.served()));
+  await b.get('/panel/api/clients/update/ann', { body: { expiryTime: Date.now() + 1000, reset: 30 } });
+  await inARow(a, 'its renewal lets it into both again', () => user.served());
   t.pass();
 });
 
@@ -131,3 +133,28 @@ onServer('a panel that cannot follow the others starts again, and its own core g
   await b.kill('SIGTERM');
   t.is(await b.corePid(), undefined, 'a stop ends the core');
 });
+
+onServer(
+  'a panel that was alone, one of several and alone again counts the bytes of its core once',
+  async (t) => {
+    await using panels = await Panels.open();
+    const alone = { ...own('standard'), WEIR_CLUSTER: '', WEIR_CLUSTER_CORE: '' };
+    let panel = await panels.start('a', alone);
+    await panel.until(async () => (await panel.corePid()) !== undefined, 'the panel has a core');
+    const core = await panel.corePid();
+    const server = await openServer(t);
+    await panel.addClient('ann', [await panel.addInbound()]);
+    const user = await connect(t, panel, 'ann', server);
+    let came = 0;
+    for (const env of [undefined, own('standard'), alone, own('standard')]) {
+      if (env) {
+        await panel.kill('SIGKILL');
+        panel = await panels.start('a', env, { dataDirectory: panel.dataDirectory });
+      }
+      t.is(await panel.corePid(), core, 'the core goes on');
+      came += await downloads(user, 3, MIB);
+      const down = await countedBy(panel, 'ann', came);
+      t.true(down <= came * 1.02, `${down} bytes are counted of ${came}`);
+    }
+  },
+);

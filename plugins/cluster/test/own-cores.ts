@@ -7,8 +7,8 @@ import type { Panels } from './two-panels.js';
 
 /** A poll, the other panel's and then the leader's. */
 export const SEVERAL_POLLS_MS = 30_000;
-/** So many connections one after another are of both cores. */
-const IN_A_ROW = 8;
+/** So many connections one after another are of both cores: each comes to either of them. */
+const IN_A_ROW = 24;
 
 export const own = (preset: string) => ({
   WEIR_PRESET: preset,

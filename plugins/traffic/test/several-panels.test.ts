@@ -2,6 +2,7 @@
 import test from 'ava';
 import type { Projection } from '../../../kernel/index.js';
 import { kernelErrors } from '../../../kernel/index.js';
+import { Baselines } from '../baselines.js';
 import { ClientLimits } from '../client-limits.js';
 import { Poll } from '../poll.js';
 import type { SourceReading } from '../source-reader.js';
@@ -138,6 +139,44 @@ test('a panel that is alone again finds the reading of its core, and of no other
   t.is(found('of a program'), undefined);
   t.is(found('a new core'), undefined);
   t.is(streams.ofCore('of a')?.(8, INBOUND), undefined);
+});
+
+test('a panel that was alone, one of several and alone again counts the same core on from its last reading', async (t) => {
+  const { streams, others } = readings(7);
+  const projection = { state: new Map() };
+  const baselines = new Baselines({
+    db: { projection: () => projection } as never,
+    tables: {} as never,
+    clients: { byId: () => ({}) as never },
+    journal: {} as never,
+  });
+  /** A poll of the panel alone, and what it stores. */
+  const poll = async (down: number): Promise<number> => {
+    const users = [{ clientId: 7, inboundId: INBOUND, up: 0, down }];
+    const found = await baselines.compare({ epoch: 'one', users }, () => true, streams.ofCore('one'));
+    for (const counter of streams.outdatedBy(found.readings)) await others(counter);
+    for (const { clientId, inboundId, ...reading } of found.readings)
+      projection.state.set(clientId, new Map([[inboundId, reading]]));
+    return found.usage.reduce((sum, one) => sum + one.down, 0);
+  };
+  const severally = async (down: number): Promise<number> => {
+    const core = {
+      stream: 'core/a',
+      epoch: 'one',
+      users: [{ clientId: 7, inboundId: INBOUND, up: 0, down }],
+    };
+    const { counters, usage } = await streams.compare([core], baselines.reading);
+    for (const counter of counters) await others(counter);
+    return usage.reduce((sum, one) => sum + one.down, 0);
+  };
+  t.is(await poll(1_000), 1_000);
+  t.is(await severally(1_500), 500);
+  t.is(await poll(1_500), 0, 'the bytes of several are counted');
+  t.is(await poll(1_700), 200);
+  t.is(await poll(1_800), 100);
+  t.is(await severally(1_900), 100, 'and the other way');
+  t.is(await severally(1_950), 50);
+  t.is(await poll(2_000), 50);
 });
 
 test('a limit is looked at again inside the write: a client that was given more meanwhile goes on', async (t) => {
