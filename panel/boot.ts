@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isLoopback } from '../net/host-name.js';
 import { provide } from '../kernel/container/token.js';
+import { kernelErrors, PanelError, storageFailure } from '../kernel/errors/errors.js';
 import { Kernel } from '../kernel/kernel.js';
 import type { KernelOptions } from '../kernel/options.js';
 import { DatabaseClock, isBusy, OldestBeside, SharedClock } from '../plugins/cluster/contract.js';
@@ -22,9 +23,14 @@ import { configure } from './configure.js';
 import { makePrivate } from './private-folder.js';
 import { type Environment, unknownVariables } from './variables.js';
 
-/** How often a start that lost against another panel's is repeated, after a longer pause each time. */
+/** How often a start that lost against another panel's, or lost the database, is repeated, after a longer pause each time. */
 const MOST_LOST = 8;
 const PAUSE_MS = 500;
+
+const isAway = (error: unknown): boolean => {
+  const failure = storageFailure(error);
+  return failure instanceof PanelError && failure.code === kernelErrors.DATABASE_AWAY.code;
+};
 
 export interface BootOptions
   extends Pick<KernelOptions, 'bootBeganAt' | 'clock' | 'forCommand' | 'limits' | 'provides' | 'selfChecks'> {
@@ -51,13 +57,15 @@ export async function bootPanel(options: BootOptions): Promise<Kernel> {
     try {
       return await attempt({ ...options, plugins, leftOut });
     } catch (error) {
-      // Another panel of the database, which starts at the same moment, has stored what this one was about to store.
-      if (isBusy(error) && ++lost <= MOST_LOST) {
+      const culprit = error instanceof PluginError ? error.culprit : undefined;
+      // Another panel of the database, which starts at the same moment, has stored what this one was about to store; or the
+      // database went away after it was opened, which is no fault of a plugin.
+      const wentAway = culprit !== undefined && isAway(error);
+      if ((isBusy(error) || wentAway) && ++lost <= MOST_LOST) {
         await sleep(Math.random() * lost * PAUSE_MS);
         continue;
       }
-      const culprit = error instanceof PluginError ? error.culprit : undefined;
-      if (!culprit || culprit.essential) throw error;
+      if (!culprit || culprit.essential || wentAway) throw error;
       const { name, version, about, outside = false } = culprit;
       const { message: reason, cause } = error as PluginError;
       leftOut.push({ name, version, about, outside, reason, ...(cause !== undefined && { error: cause }) });

@@ -15,7 +15,7 @@ export class PluginError extends Error {
 
 const blamed = (plugin: Plugin, what: string, cause: unknown): PluginError =>
   cause instanceof PluginError
-    ? new PluginError(cause.message, cause.culprit ?? plugin)
+    ? new PluginError(cause.message, cause.culprit ?? plugin, cause.cause)
     : new PluginError(`plugin ${plugin.name} ${what}: ${messageOf(cause)}`, plugin, cause);
 
 /** Attributes every failure of `work` to this plugin. */
