@@ -7,7 +7,7 @@ import type { Verdict } from '../soak/verdict.js';
 import type { Editor } from './editors.js';
 import type { Fault } from './faults.js';
 import type { ClusterPanel } from './panel.js';
-import { overlaps, type Run } from './probe.js';
+import { BROKEN_PATH, overlaps, type Run } from './probe.js';
 import type { Watch } from './watch.js';
 import type { World } from './world.js';
 
@@ -87,6 +87,16 @@ function firstDifference(one: string, other = ''): string {
   let at = 0;
   while (at < one.length && one[at] === other[at]) at++;
   return `…${one.slice(Math.max(0, at - 60), at + 60)}… against …${other.slice(Math.max(0, at - 60), at + 60)}…`;
+}
+
+/** In each panel, memory has what the database has, and its core the users that it should have. */
+export async function invariants(world: World): Promise<Verdict> {
+  const found = await Promise.all(
+    world.panels.map(async ({ name, panel }) =>
+      (await panel.get<string[]>(BROKEN_PATH)).map((what) => `${name}: ${what}`),
+    ),
+  );
+  return verdict('invariants of the panels', 'held', found.flat());
 }
 
 /** Each acknowledged edit is there, once, and nothing else is. */
@@ -233,11 +243,13 @@ export async function servers(world: World): Promise<Verdict> {
 /** At a stop the panel waits two seconds for each plugin and job. One that waits for a database which is cut off takes longer. */
 const LATE_END = /its (?:end|stop) took longer than/;
 
+const FAULTS = ['plugin fault', 'a plugin is left out'];
+
 /** Faults of plugins; errors are what faults of others make, and are counted only. */
 export function logs(world: World): Verdict {
   const faults = world.panels.flatMap((panel) =>
     panel.log.flatMap((line) =>
-      line.msg === 'plugin fault' && !LATE_END.test(JSON.stringify(line))
+      FAULTS.includes(line.msg) && !LATE_END.test(JSON.stringify(line))
         ? [`${panel.name}: ${JSON.stringify(line).slice(0, 600)}`]
         : [],
     ),

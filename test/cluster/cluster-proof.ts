@@ -69,7 +69,7 @@ interface Load {
   readonly watch: Watch;
 }
 
-async function startLoad(world: World, binary: string): Promise<Load> {
+async function startLoad(world: World, { binary, seconds }: ClusterProofOptions): Promise<Load> {
   const [first] = world.panels;
   if (!first) throw new Error('there is no panel');
   const { panel } = first;
@@ -90,6 +90,8 @@ async function startLoad(world: World, binary: string): Promise<Load> {
     links.push(link.replace(/@[^?/]*:\d+/, `@${world.front.machine.host}:${USERS_PORT}`));
     subscriptions.push({ url: world.subUrl(path + subId), has: uuid });
   }
+  // Ends amid the faults: no core may serve it afterwards.
+  await panel.addClient('guest', [inboundId], { expiryTime: Date.now() + seconds * 500 });
   await world.front.passes(USERS_PORT);
   const pairs = links.map((link, n) => ({ link, slot: n, inbound: 0 }));
   const users = await Users.start(binary, pairs, world.places.home);
@@ -139,7 +141,7 @@ async function run(world: World, options: ClusterProofOptions): Promise<Verdict[
   const { seconds, seed, cores, say, note = () => undefined, calm = false } = options;
   await Promise.all(world.panels.map((panel) => panel.keepStarting(note)));
   await well(world, cores);
-  const load = await startLoad(world, options.binary);
+  const load = await startLoad(world, options);
   const faults = new Faults({
     world,
     random: random(seed),
@@ -174,6 +176,7 @@ async function run(world: World, options: ClusterProofOptions): Promise<Verdict[
   const verdicts = [
     await checks.bytes(world, load.users, emails, load.watch, faults.done),
     await checks.agreement(world),
+    await checks.invariants(world),
     ...(await checks.edits(world, load.editors)),
     verdict('subscriptions and sockets', 'none is wrong', [
       ...load.fetched.seen.wrong,

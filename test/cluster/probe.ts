@@ -1,13 +1,16 @@
-// A third-party plugin for the panels of the proof: its job notes in the database when it begins and when it ends.
+// A third-party plugin for the panels of the proof: its job notes in the database when it begins and when it ends, and its
+// route runs the invariants of the panel that is asked.
 import { join } from 'node:path';
 import { thirdParty } from '../outside/third-party.js';
 
+export const BROKEN_PATH = '/panel/api/x/probe/broken';
 /** Longer than a poll of the lease would need to show that two run at once. */
 const LASTS_MS = 400;
 
 const SOURCE = `
 import { setTimeout as sleep } from 'node:timers/promises';
-import { column, definePlugin, job, table } from '@weir-panel/weir/kernel';
+import { column, definePlugin, job, list, payload, route, shape, table, text } from '@weir-panel/weir/kernel';
+import { InvariantChecks } from '@weir-panel/weir/plugins/invariants';
 
 let runs = 0;
 const panel = process.env.WEIR_CLUSTER;
@@ -24,6 +27,7 @@ export default definePlugin({
   version: '1.0.0',
   api: 1,
   about: 'Notes each run of its job.',
+  uses: { checks: InvariantChecks },
   tables: {
     runs: table('x_probe_runs', {
       id: column.key(), panel: column.text(), run: column.text(), what: column.text(),
@@ -36,6 +40,16 @@ export default definePlugin({
         \`CREATE TABLE x_probe_runs (id \${integer} PRIMARY KEY, panel VARCHAR(40) NOT NULL, run VARCHAR(80) NOT NULL, what VARCHAR(8) NOT NULL)\`,
       ],
     },
+  ],
+  routes: ({ checks }) => [
+    route({
+      method: 'GET',
+      path: '${BROKEN_PATH}',
+      doc: 'What disagrees in this panel.',
+      reply: payload(list(text())),
+      handle: async ({ request }) =>
+        (await checks.run(request.signal)).flatMap(({ name, found }) => found.map((text) => \`\${name}: \${text}\`)),
+    }),
   ],
   jobs: ({ db }) => [
     job('note', '1s', async () => {
