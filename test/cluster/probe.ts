@@ -47,8 +47,8 @@ export default definePlugin({
       path: '${BROKEN_PATH}',
       doc: 'What disagrees in this panel.',
       reply: payload(list(text())),
-      handle: async ({ info }) =>
-        (await checks.run(info.signal)).flatMap(({ name, found }) => found.map((text) => \`\${name}: \${text}\`)),
+      handle: async ({ signal }) =>
+        (await checks.run(signal)).flatMap(({ name, found }) => found.map((text) => \`\${name}: \${text}\`)),
     }),
   ],
   jobs: ({ db }) => [
