@@ -43,7 +43,12 @@ export class Slot<N extends object> implements ProcessSlot<N> {
     const recorded = await this.#load();
     // Then the marked processes belong to it.
     if (recorded !== undefined && isAlive(recorded.identity)) return 0;
-    const strays = await processesWith(await this.#mark());
+    const mark = await this.#mark().catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'ENOENT') throw error;
+    });
+    // Without the folder, nothing has been started in it.
+    if (!mark) return 0;
+    const strays = await processesWith(mark);
     for (const identity of strays) {
       this.#log.warn('found a process of ours without a record; killing it', { pid: identity.pid });
       // This record is only for `kill`; it is not saved.

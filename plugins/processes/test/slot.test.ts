@@ -149,6 +149,13 @@ test('kills an unrecorded process of ours, and no other', async (t) => {
   await neighbour.stop();
 });
 
+test('where its folder is not there, nothing is left of it', async (t) => {
+  const { folder, slot } = await placeOf(t);
+  await rm(folder, { recursive: true });
+  t.is(await slot().recorded(), undefined);
+  t.is(await slot().endStrays(), 0);
+});
+
 test('a program that cannot be run is a sentence with the way out, and never a line for a shell', async (t) => {
   const { folder, slot, call } = await placeOf(t);
   const file = async (name: string, content: Buffer | string, mode = 0o755) => {
