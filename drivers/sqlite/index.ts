@@ -8,6 +8,7 @@ import { backUp } from './backup.js';
 import { classify } from './classify.js';
 import { withWayOut } from './damaged.js';
 import { sqliteTypes, sqliteWords } from './dialect.js';
+import { acceptNul } from './nul.js';
 
 interface ConnectionManager {
   getConnection(options: { uuid: string }): Promise<SqliteConnection>;
@@ -29,6 +30,7 @@ export const connect: Connect = async (_url, dataDirectory, member) => {
   const connections = sequelize.connectionManager as unknown as ConnectionManager;
   const writer = await connections.getConnection({ uuid: 'writer' });
   const reader = await connections.getConnection({ uuid: 'default' });
+  for (const connection of [writer, reader]) acceptNul(connection);
   try {
     await execute(writer, `${PRAGMAS} PRAGMA cache_size=-${CACHE.writer};`);
     await execute(reader, `${PRAGMAS} PRAGMA cache_size=-${CACHE.reader};`);

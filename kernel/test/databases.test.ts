@@ -63,6 +63,22 @@ async function open(options: { folder?: string; env?: Record<string, string> } =
   };
 }
 
+test('a text with the character NUL is stored, found and read like others, in statements and models', async (t) => {
+  const { world, db, models, add, names } = await open();
+  await using _ = world;
+  const all = ['\0', 'a\0b', "a\0'b\\", 'a'];
+  for (const name of all) await add(name);
+  t.deepEqual(await names(), all);
+  for (const name of all) {
+    t.deepEqual(await db.query('SELECT name FROM things WHERE name IN (:name)', { name }), [{ name }]);
+    t.is(await models.things.count({ where: { name } }), 1);
+    await db.write((tx) => models.things.update({ size: 2 }, { where: { name }, transaction: tx.t }));
+  }
+  t.is(await models.things.count({ where: { size: 2 } }), all.length);
+  await db.write((tx) => tx.run('DELETE FROM things WHERE name = :name', { name: 'a\0b' }));
+  t.is((await names()).length, all.length - 1);
+});
+
 test('compares texts by every character: case, accents, trailing spaces', async (t) => {
   const { world, db, add, names } = await open();
   await using _ = world;
