@@ -70,6 +70,11 @@ RULES = (
     "db is required",  # a file has a name in multipart
     "must be a file, sent with a file name",
     "archive is required",
+    "there is no role",
+    "the JSON text that the action data returns",
+    "it is not an object in JSON",
+    "it must be the id or the tag of an inbound",
+    "does not begin with a scheme",
     "each part of the body needs a name",
 )
 # Bodies of older programs: numbers as text, null and blanks mean what the description says in another form.
@@ -238,6 +243,11 @@ def admin():
     return get("POST", "x/admins", wanted)["id"]
 
 
+def is_own_admin(parameters):
+    own = [one["id"] for one in get("GET", "x/admins") if one["username"] == ADMIN["username"]]
+    return parameters.get("id") in own
+
+
 def role():
     there = [one for one in get("GET", "x/roles") if one["kind"] == ""]
     name = f"kept {next(turns)}"
@@ -401,6 +411,8 @@ def before_call(context, case, kwargs):
     # Without its token, every later call of this run would be refused.
     if name.startswith("settings.apiTokens.") and is_own_token(case.path_parameters or {}):
         case.path_parameters["id"] = token()
+    if name.startswith("admins.") and is_own_admin(case.path_parameters or {}):
+        case.path_parameters["id"] = admin()
     # Each call is another request, so it needs another key, also where another header is wrong.
     if re.fullmatch(r"[\x21\x23-\x2b\x2d-\x7e]{1,255}", str((case.headers or {}).get("Idempotency-Key", ""))):
         case.headers["Idempotency-Key"] = f"key-{next(turns)}"
