@@ -109,16 +109,13 @@ export class SharedPlaces {
   async run(): Promise<void> {
     const { panels, feed } = this.#needs;
     if (!this.#memory || !panels) return;
-    if (panels.others.length === 0) {
-      // Who comes later is told everything.
-      this.#after = 0;
-      return;
-    }
+    const isAlone = panels.others.length === 0;
     const told = this.#memory.state.get(panels.name) ?? (new Map() as Uses);
     const ids = new Set(told.keys());
     const slice = new TimeSlice();
-    let after = this.#after;
-    for (let more = true; more; ) {
+    // Who comes later is told everything. What ends before that is told at once: it would take a place there.
+    let after = isAlone ? 0 : this.#after;
+    for (let more = !isAlone; more; ) {
       if (slice.isOver) await slice.next();
       const page = feed.changes(after, AT_ONCE);
       for (const { clientId } of page.seen) ids.add(clientId);
@@ -131,7 +128,7 @@ export class SharedPlaces {
       const now = this.#usesOf(id);
       const before = told.get(id) ?? NO_USES;
       for (const [network, { address, since }] of now)
-        if (before.get(network)?.since !== since) begun.push([id, network, address, since]);
+        if (!isAlone && before.get(network)?.since !== since) begun.push([id, network, address, since]);
       for (const network of before.keys()) if (!now.has(network)) ended.push([id, network]);
     }
     for (let from = 0; from < Math.max(begun.length, ended.length); from += AT_ONCE)
@@ -177,7 +174,7 @@ export class SharedPlaces {
     });
   }
 
-  /** Forgets panels that do not live: one that comes back tells its own again. */
+  /** Forgets panels that do not live: one that comes back tells its own again, and until then what it told before would count. */
   async prune(): Promise<void> {
     const { db, panels } = this.#needs;
     const memory = this.#memory;

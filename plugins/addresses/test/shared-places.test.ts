@@ -139,13 +139,38 @@ test('a place at another panel counts while that panel lives, and its first addr
   const { world: again } = await open(t, 'a', ['c'], b);
   await again.connect(other, '198.51.100.3');
   t.deepEqual(again.closed, [], 'b does not live');
-  await again.panel.call('/panel/api/system/jobs/addresses/prune', { method: 'POST' });
+  await again.pass(60_000);
   t.deepEqual(
     (await rows(again)).filter(({ panel }) => panel === 'b'),
     [],
-    'and is forgotten in time',
+    'and is forgotten, or it would count until it tells its own when it comes back',
   );
   t.true(inside.shared.isOn);
+});
+
+test('what ends while no other panel lives is not told to one that comes later', async (t) => {
+  const others = ['b'];
+  const { world, inside } = await open(t, 'a', others);
+  const user = await world.client('one', { limitIp: 3 });
+  for (const address of ['198.51.100.1', '198.51.100.2']) await world.connect(user, address);
+  await world.pass(5_000);
+  t.is((await rows(world)).length, 2);
+  others.length = 0;
+  world.leave('198.51.100.1');
+  await world.connect(user, '198.51.100.3');
+  for (let n = 0; n < 5; n++) {
+    await world.connect(user, '198.51.100.2');
+    await world.pass(30_000);
+  }
+  const told = async () => (await rows(world)).map(({ network }) => network);
+  t.deepEqual(await told(), ['198.51.100.2'], 'nobody is told what begins');
+  const changes = changesOf(inside);
+  await world.connect(user, '198.51.100.3');
+  await world.pass(10_000);
+  t.is(changes.count, 0);
+  others.push('c');
+  await world.pass(5_000);
+  t.deepEqual(await told(), ['198.51.100.2', '198.51.100.3'], 'who comes is told what there is');
 });
 
 test('a client that is deleted takes its places along', async (t) => {
