@@ -173,6 +173,42 @@ test('what ends while no other panel lives is not told to one that comes later',
   t.deepEqual(await told(), ['198.51.100.2', '198.51.100.3'], 'who comes is told what there is');
 });
 
+test('what another panel has seen is not told by one that starts, and a use keeps its beginning', async (t) => {
+  const { world: b } = await open(t, 'b', ['a']);
+  const user = await b.client('one', { limitIp: 3 });
+  const places = async (world: World) =>
+    (
+      await world.db.query<{ panel: string; network: string; since: number }>(
+        'SELECT panel, network, since FROM addresses_live ORDER BY panel, network',
+      )
+    ).map(({ panel, network, since }) => [panel, network, Number(since)]);
+  const first = b.clock.now();
+  await b.connect(user, '198.51.100.1');
+  await b.connect(user, '198.51.100.2');
+  await b.pass(20_000);
+  const told = [
+    ['b', '198.51.100.1', first],
+    ['b', '198.51.100.2', first],
+  ];
+  t.deepEqual(await places(b), told);
+  await b.panel.stop();
+
+  const { world: a } = await open(t, 'a', ['b'], b);
+  const start = a.clock.now();
+  await a.pass(5_000);
+  t.deepEqual(await places(a), told, 'it has seen nothing');
+  await a.pass(30_000);
+  await a.connect(user, '198.51.100.1');
+  await a.pass(5_000);
+  t.deepEqual(await places(a), [['a', '198.51.100.1', start], ...told], 'its use is no older than the panel');
+  await a.panel.stop();
+
+  const { world: again } = await open(t, 'b', ['a'], b);
+  await again.connect(user, '198.51.100.2');
+  await again.pass(5_000);
+  t.deepEqual((await places(again)).slice(1), told, 'its own uses go on');
+});
+
 test('a client that is deleted takes its places along', async (t) => {
   const { world } = await open(t, 'a', ['b']);
   const user = await world.client('one', { limitIp: 2 });
