@@ -128,8 +128,9 @@ test('a place at another panel counts while that panel lives, and its first addr
     ['198.51.100.2'],
   );
   t.like(a.exceeded[0], { email: 'one', kept: ['198.51.100.1'] });
+  await a.pass(1_000);
   await a.connect(user, '198.51.100.1');
-  t.is(a.closed.length, 1, 'the same address at both is one place');
+  t.is(a.closed.length, 1, 'the same address at both is one place, since its beginning at the other one');
   await a.settings({ ipLimitAllowlist: '198.51.100.1' });
   await a.connect(other, '198.51.100.3');
   t.is(a.closed.length, 1, 'an address of the allowlist takes no place');
@@ -146,6 +147,25 @@ test('a place at another panel counts while that panel lives, and its first addr
     'and is forgotten, or it would count until it tells its own when it comes back',
   );
   t.true(inside.shared.isOn);
+});
+
+test('of two places since the same second, each panel keeps the same one', async (t) => {
+  const { world: b } = await open(t, 'b', ['a']);
+  const [one, two] = [await b.client('one', { limitIp: 1 }), await b.client('two', { limitIp: 1 })];
+  for (const user of [one, two]) await b.connect(user, '198.51.100.5');
+  await b.pass(5_000);
+  await b.panel.stop();
+  await editDatabase(b.panel.dataDirectory, [
+    'DELETE FROM addresses_seen',
+    `UPDATE addresses_live SET since = ${b.clock.now()}`,
+  ]);
+  const { world: a } = await open(t, 'a', ['b'], b);
+  await a.connect(one, '198.51.100.9');
+  await a.connect(two, '198.51.100.3');
+  t.deepEqual(
+    a.closed.map(({ address }) => address),
+    ['198.51.100.9'],
+  );
 });
 
 test('what ends while no other panel lives is not told to one that comes later', async (t) => {
