@@ -50,7 +50,7 @@ test('a client with a new place at another panel is looked at, once', async (t) 
   t.deepEqual([...shared.elsewhere(1)], [], 'its own are no places elsewhere');
 });
 
-test('nothing is kept of what has ended, of panels that are gone, and of what nobody knows', async (t) => {
+test('nothing is kept of what has ended, of panels that are gone, and of an unknown use', async (t) => {
   const { state, apply } = await memoryOf(['b']);
   apply({ panel: 'b', begun: [1, 2].map((id): Begun => [id, N, N, 5]), ended: [] });
   apply({ panel: 'b', begun: [], ended: [[1, N]] });
