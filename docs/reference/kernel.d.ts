@@ -11,7 +11,7 @@
 //   @weir-panel/weir/plugins/backup: 19 names
 //   @weir-panel/weir/plugins/ban-guard: 18 names
 //   @weir-panel/weir/plugins/certificates: 19 names
-//   @weir-panel/weir/plugins/clients: 79 names
+//   @weir-panel/weir/plugins/clients: 78 names
 //   @weir-panel/weir/plugins/cluster: 19 names
 //   @weir-panel/weir/plugins/compat-3xui: 1 names
 //   @weir-panel/weir/plugins/connection-cut: 3 names
@@ -2920,12 +2920,12 @@ declare module '@weir-panel/weir/plugins/clients' {
     readonly attach?: readonly number[];
     readonly detach?: readonly number[];
   }
-  /** A renewal by hand. A client without an end gets none. */
-  export const renewalOf: ({ expiryTime }: Pick<ClientRow, 'expiryTime'>, { days, reset }: SomeClientRenewal, now: number) => SettledChange;
   /** Edits of single clients, with the checks of the API, of which another plugin writes its part in the same transaction. Do not call them inside a write. */
   export interface SettledEditsApi {
     add(sent: AddClient, who: Principal, settlement: Settlement): Promise<SettledEdit>;
     change(id: number, change: SettledChange, who: Principal, settlement: Settlement): Promise<SettledEdit>;
+    /** A renewal by hand: it starts from the end that the previous one, or an adjustment, has made. */
+    renew(id: number, sent: SomeClientRenewal, who: Principal, settlement: Settlement): Promise<SettledEdit>;
     delete(id: number, who: Principal, settlement: Settlement): Promise<SettledEdit>;
     /** Limits and usage as the transaction sees them, by id; bytes are those over all inbounds and machines. Memory may lack the write before. */
     limitsOf(tx: Tx, ids: readonly number[]): Promise<ReadonlyMap<number, StoredLimits>>;

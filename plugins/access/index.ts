@@ -15,7 +15,7 @@ import {
   word,
 } from '../../kernel/index.js';
 import { AuditedHooks, AuditTrail } from '../audit/contract.js';
-import { Panels } from '../cluster/contract.js';
+import { othersWrote, Panels } from '../cluster/contract.js';
 import { NotTransferred, OwnSettings, panelSettings, Settings, UpdateKeys } from '../settings/contract.js';
 import { SealedColumns, Secrets } from '../secrets/contract.js';
 import { NotifiedEvents } from '../notifications/contract.js';
@@ -153,6 +153,8 @@ export default definePlugin({
     provide(RoleHolders, holders),
   ],
   taps: ({ tokens, signIns, kinds, callers }) => [
+    // What an admin may no longer do, by a call of another panel, ends the connections to this one.
+    tap(othersWrote, () => callers.changed()),
     tap(loginAttempted, ({ attempts }) => signIns.record(attempts)),
     tap(authenticate, ({ authorization, request }) => {
       // Another kind of authorization is for a proxy in front.

@@ -82,13 +82,12 @@ export default definePlugin({
   jobs: ({ sightings, history, scan, shared }) => [
     // Each panel asks its own core.
     everywhere(job('online', '10s', () => scan.run())),
-    ...(shared.isOn ? [everywhere(job('share', '5s', () => shared.run()))] : []),
+    ...(shared.isOn
+      ? [everywhere(job('share', '5s', () => shared.run())), job('forget', '1m', () => shared.prune())]
+      : []),
     everywhere(job('write', '10s', () => history.flush())),
     everywhere(job('tidy', '1m', () => sightings.tidy())),
-    job('prune', '1h', async (signal) => {
-      await shared.prune();
-      await history.prune(signal);
-    }),
+    job('prune', '1h', (signal) => history.prune(signal)),
   ],
   start: async ({ history, observer, reports, contributions }) => {
     await history.start();

@@ -54,6 +54,8 @@ export class SharedPlaces {
   /** undefined where this panel shares nothing */
   readonly #memory: Projection<State, Change> | undefined;
   #state: State = new Map();
+  /** Unix ms of the start of this panel */
+  #began = 0;
   /** position in the feed until which all is told */
   #after = 0;
   /** clients with a new place at another panel, since `takeChanged` */
@@ -70,6 +72,7 @@ export class SharedPlaces {
           begin(state, panel, [clientId, network, address, since]);
         }
         this.#state = state;
+        this.#began ||= clock.now();
         return state;
       },
       apply: (state, change) => {
@@ -109,16 +112,13 @@ export class SharedPlaces {
   async run(): Promise<void> {
     const { panels, feed } = this.#needs;
     if (!this.#memory || !panels) return;
-    if (panels.others.length === 0) {
-      // Who comes later is told everything.
-      this.#after = 0;
-      return;
-    }
+    const isAlone = panels.others.length === 0;
     const told = this.#memory.state.get(panels.name) ?? (new Map() as Uses);
     const ids = new Set(told.keys());
     const slice = new TimeSlice();
-    let after = this.#after;
-    for (let more = true; more; ) {
+    // Who comes later is told everything. What ends before that is told at once: it would take a place there.
+    let after = isAlone ? 0 : this.#after;
+    for (let more = !isAlone; more; ) {
       if (slice.isOver) await slice.next();
       const page = feed.changes(after, AT_ONCE);
       for (const { clientId } of page.seen) ids.add(clientId);
@@ -128,10 +128,10 @@ export class SharedPlaces {
     const ended: Ended[] = [];
     for (const id of ids) {
       if (slice.isOver) await slice.next();
-      const now = this.#usesOf(id);
       const before = told.get(id) ?? NO_USES;
+      const now = this.#usesOf(id, before);
       for (const [network, { address, since }] of now)
-        if (before.get(network)?.since !== since) begun.push([id, network, address, since]);
+        if (!isAlone && before.get(network)?.since !== since) begun.push([id, network, address, since]);
       for (const network of before.keys()) if (!now.has(network)) ended.push([id, network]);
     }
     for (let from = 0; from < Math.max(begun.length, ended.length); from += AT_ONCE)
@@ -140,15 +140,21 @@ export class SharedPlaces {
   }
 
   /** What takes places of the limit now, here or at nodes that report here. */
-  #usesOf(clientId: number): ReadonlyMap<string, Use> {
+  #usesOf(clientId: number, told: ReadonlyMap<string, Use>): ReadonlyMap<string, Use> {
     const { clients, clock, sightings } = this.#needs;
     const client = clients.byId(clientId);
     if (!client?.enable || client.limitIp === 0) return NO_USES;
     const oldest = clock.now() - LIVE_MS;
     const uses = new Map<string, Use>();
-    for (const { network, address, since, lastSeen } of sightings.of(clientId))
-      if (lastSeen > oldest)
-        uses.set(network, { address, since: Math.min(since, uses.get(network)?.since ?? since) });
+    for (const { network, address, since, lastSeen, panel } of sightings.of(clientId)) {
+      if (lastSeen <= oldest) continue;
+      // At the start it was read from a table of all panels: another one may have seen it, and it says nothing of this use.
+      const isRead = panel === '' && since < this.#began;
+      const own = isRead ? told.get(network)?.since : since;
+      if (own === undefined && lastSeen < this.#began) continue;
+      const begun = own ?? this.#began;
+      uses.set(network, { address, since: Math.min(begun, uses.get(network)?.since ?? begun) });
+    }
     return uses;
   }
 
@@ -177,7 +183,7 @@ export class SharedPlaces {
     });
   }
 
-  /** Forgets panels that do not live: one that comes back tells its own again. */
+  /** Forgets panels that do not live: one that comes back tells its own again, and until then what it told before would count. */
   async prune(): Promise<void> {
     const { db, panels } = this.#needs;
     const memory = this.#memory;

@@ -1,16 +1,23 @@
-// Names of drivers that may have made something on this machine.
+// Names of drivers that may have made something on this machine. The rows of several panels are common to their machines: one
+// that is away while a driver is switched off clears it at its start, so rows of theirs stay.
 import type { Database } from '../../kernel/index.js';
-import { repeatedWrite } from '../cluster/contract.js';
+import { type PanelsApi, repeatedWrite } from '../cluster/contract.js';
 import type { BanTables } from './tables.js';
 
 export class DriverMarks {
   readonly #db: Database;
   readonly #rows: BanTables['drivers'];
+  readonly #isOneOfSeveral: boolean;
   readonly #names = new Set<string>();
 
-  constructor({ db, tables }: { db: Database; tables: BanTables }) {
+  constructor({
+    db,
+    tables,
+    panels,
+  }: { db: Database; tables: BanTables; panels?: Pick<PanelsApi, 'name'> | undefined }) {
     this.#db = db;
     this.#rows = tables.drivers;
+    this.#isOneOfSeveral = (panels?.name ?? '') !== '';
   }
 
   async load(): Promise<void> {
@@ -28,7 +35,8 @@ export class DriverMarks {
     this.#names.add(name);
   }
   async remove(name: string): Promise<void> {
-    await repeatedWrite(this.#db, (tx) => this.#rows.destroy({ where: { name }, transaction: tx.t }));
+    if (!this.#isOneOfSeveral)
+      await repeatedWrite(this.#db, (tx) => this.#rows.destroy({ where: { name }, transaction: tx.t }));
     this.#names.delete(name);
   }
 }

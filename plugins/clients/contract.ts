@@ -51,7 +51,6 @@ export { sentEmails } from './edits/request-schemas.js';
 export {
   ClientPages,
   type ClientPagesApi,
-  renewalOf,
   sentFields,
   type SettledChange,
   type SettledEdit,

@@ -1,8 +1,7 @@
 // What an admin of groups does with clients. Each edit is one write, in which role and group are looked at again: the role
 // may have changed, and the client may have been moved.
-import type { Clock, Principal, Tx } from '../../kernel/index.js';
+import type { Principal, Tx } from '../../kernel/index.js';
 import {
-  renewalOf,
   type SettledEdit,
   type SettledEditsApi,
   type Settlement,
@@ -28,12 +27,10 @@ function requireGroup({ groups }: GroupRole, group: string): void {
 }
 
 export class GroupClients {
-  readonly #clock: Clock;
   readonly #scopes: GroupScopes;
   readonly #edits: SettledEditsApi;
 
-  constructor(needs: { clock: Clock; scopes: GroupScopes; settled: SettledEditsApi }) {
-    this.#clock = needs.clock;
+  constructor(needs: { scopes: GroupScopes; settled: SettledEditsApi }) {
     this.#scopes = needs.scopes;
     this.#edits = needs.settled;
   }
@@ -79,8 +76,8 @@ export class GroupClients {
     who: Principal,
     note: Note,
   ): Promise<SettledEdit> {
-    const change = renewalOf(scope.find(id), sent, this.#clock.now());
-    return this.#edits.change(id, change, who, this.#settlement(id, who, note));
+    scope.find(id);
+    return this.#edits.renew(id, sent, who, this.#settlement(id, who, note));
   }
 
   async delete(scope: GroupScope, id: number, who: Principal): Promise<SettledEdit> {

@@ -1,7 +1,6 @@
 // What a reseller does with clients: each edit is one write, which the ledger checks and counts.
-import type { Clock, Principal } from '../../kernel/index.js';
+import type { Principal } from '../../kernel/index.js';
 import {
-  renewalOf,
   sentFields,
   type SettledEdit,
   type SettledEditsApi,
@@ -17,13 +16,11 @@ import type { ClientChanges, NewOwnClient } from './schemas.js';
 type Note = ((done: SettledEdit) => void) | undefined;
 
 export class OwnClients {
-  readonly #clock: Clock;
   readonly #ledger: Ledger;
   readonly #edits: SettledEditsApi;
   readonly #counting: CountingApi;
 
-  constructor(needs: { clock: Clock; ledger: Ledger; edits: SettledEditsApi; counting: CountingApi }) {
-    this.#clock = needs.clock;
+  constructor(needs: { ledger: Ledger; edits: SettledEditsApi; counting: CountingApi }) {
     this.#ledger = needs.ledger;
     this.#edits = needs.edits;
     this.#counting = needs.counting;
@@ -76,9 +73,9 @@ export class OwnClients {
     who: Principal,
     note?: Note,
   ): Promise<SettledEdit> {
-    const change = renewalOf(scope.find(id), sent, this.#clock.now());
+    scope.find(id);
     const settlement = this.#ledger.changing(scope.reseller.id, id, { resets: sent.reset });
-    return this.#edits.change(id, change, who, withNote(settlement, note));
+    return this.#edits.renew(id, sent, who, withNote(settlement, note));
   }
 
   async delete(scope: Scope, id: number, who: Principal): Promise<SettledEdit> {

@@ -32,8 +32,10 @@ export class Scope {
     return row;
   }
 
-  page(query: PageQuery): Promise<SomeClients> {
-    return this.#pages.pageOf([...this.#ids], query);
+  async page(query: PageQuery): Promise<SomeClients> {
+    const page = await this.#pages.pageOf([...this.#ids], query);
+    // A client may have been given to another one while the page was made.
+    return { ...page, rows: page.rows.filter(({ id }) => this.#ids.has(id)) };
   }
 
   get size(): number {

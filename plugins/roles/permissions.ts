@@ -1,6 +1,6 @@
 // All permissions that there are, what each opens, and what a caller has of them.
 import type { ListenersApi, Principal, ServedRoute } from '../../kernel/index.js';
-import { suggest } from '../../kernel/index.js';
+import { didYouMean } from '../../kernel/index.js';
 import type { CalledRoute, CallerRightsApi, RoleRights } from '../access/contract.js';
 import { errors } from './errors.js';
 import { holds, isForKind, type Needs, needsOf, writesGroups } from './needs.js';
@@ -110,9 +110,8 @@ export class Permissions implements RoleRights {
     for (const [at, permission] of permissions.entries())
       if (!known.includes(permission) && !before.includes(permission)) {
         const path = `permissions.${at}`;
-        const meant = suggest(permission, known);
         throw errors.UNKNOWN_PERMISSION(
-          `permissions[${at}]: there is no permission ${JSON.stringify(permission)}${meant === undefined ? '' : `; do you mean ${meant}?`}`,
+          `permissions[${at}]: there is no permission ${JSON.stringify(permission)}${didYouMean(permission, known)}`,
           { path },
         );
       }

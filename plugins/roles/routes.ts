@@ -42,6 +42,7 @@ const permissions = () =>
 const groups = () =>
   list(
     word()
+      .trim()
       .max(255)
       .pattern(/^[^\p{Cc}\p{Cs}]*$/u, 'text of one line without control characters'),
   )

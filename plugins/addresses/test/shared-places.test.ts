@@ -128,8 +128,9 @@ test('a place at another panel counts while that panel lives, and its first addr
     ['198.51.100.2'],
   );
   t.like(a.exceeded[0], { email: 'one', kept: ['198.51.100.1'] });
+  await a.pass(1_000);
   await a.connect(user, '198.51.100.1');
-  t.is(a.closed.length, 1, 'the same address at both is one place');
+  t.is(a.closed.length, 1, 'the same address at both is one place, since its beginning at the other one');
   await a.settings({ ipLimitAllowlist: '198.51.100.1' });
   await a.connect(other, '198.51.100.3');
   t.is(a.closed.length, 1, 'an address of the allowlist takes no place');
@@ -139,13 +140,93 @@ test('a place at another panel counts while that panel lives, and its first addr
   const { world: again } = await open(t, 'a', ['c'], b);
   await again.connect(other, '198.51.100.3');
   t.deepEqual(again.closed, [], 'b does not live');
-  await again.panel.call('/panel/api/system/jobs/addresses/prune', { method: 'POST' });
+  await again.pass(60_000);
   t.deepEqual(
     (await rows(again)).filter(({ panel }) => panel === 'b'),
     [],
-    'and is forgotten in time',
+    'and is forgotten, or it would count until it tells its own when it comes back',
   );
   t.true(inside.shared.isOn);
+});
+
+test('of two places since the same second, each panel keeps the same one', async (t) => {
+  const { world: b } = await open(t, 'b', ['a']);
+  const [one, two] = [await b.client('one', { limitIp: 1 }), await b.client('two', { limitIp: 1 })];
+  for (const user of [one, two]) await b.connect(user, '198.51.100.5');
+  await b.pass(5_000);
+  await b.panel.stop();
+  await editDatabase(b.panel.dataDirectory, [
+    'DELETE FROM addresses_seen',
+    `UPDATE addresses_live SET since = ${b.clock.now()}`,
+  ]);
+  const { world: a } = await open(t, 'a', ['b'], b);
+  await a.connect(one, '198.51.100.9');
+  await a.connect(two, '198.51.100.3');
+  t.deepEqual(
+    a.closed.map(({ address }) => address),
+    ['198.51.100.9'],
+  );
+});
+
+test('what ends while no other panel lives is not told to one that comes later', async (t) => {
+  const others = ['b'];
+  const { world, inside } = await open(t, 'a', others);
+  const user = await world.client('one', { limitIp: 3 });
+  for (const address of ['198.51.100.1', '198.51.100.2']) await world.connect(user, address);
+  await world.pass(5_000);
+  t.is((await rows(world)).length, 2);
+  others.length = 0;
+  world.leave('198.51.100.1');
+  await world.connect(user, '198.51.100.3');
+  for (let n = 0; n < 5; n++) {
+    await world.connect(user, '198.51.100.2');
+    await world.pass(30_000);
+  }
+  const told = async () => (await rows(world)).map(({ network }) => network);
+  t.deepEqual(await told(), ['198.51.100.2'], 'nobody is told what begins');
+  const changes = changesOf(inside);
+  await world.connect(user, '198.51.100.3');
+  await world.pass(10_000);
+  t.is(changes.count, 0);
+  others.push('c');
+  await world.pass(5_000);
+  t.deepEqual(await told(), ['198.51.100.2', '198.51.100.3'], 'who comes is told what there is');
+});
+
+test('what another panel has seen is not told by one that starts, and a use keeps its beginning', async (t) => {
+  const { world: b } = await open(t, 'b', ['a']);
+  const user = await b.client('one', { limitIp: 3 });
+  const places = async (world: World) =>
+    (
+      await world.db.query<{ panel: string; network: string; since: number }>(
+        'SELECT panel, network, since FROM addresses_live ORDER BY panel, network',
+      )
+    ).map(({ panel, network, since }) => [panel, network, Number(since)]);
+  const first = b.clock.now();
+  await b.connect(user, '198.51.100.1');
+  await b.connect(user, '198.51.100.2');
+  await b.pass(20_000);
+  const told = [
+    ['b', '198.51.100.1', first],
+    ['b', '198.51.100.2', first],
+  ];
+  t.deepEqual(await places(b), told);
+  await b.panel.stop();
+
+  const { world: a } = await open(t, 'a', ['b'], b);
+  const start = a.clock.now();
+  await a.pass(5_000);
+  t.deepEqual(await places(a), told, 'it has seen nothing');
+  await a.pass(30_000);
+  await a.connect(user, '198.51.100.1');
+  await a.pass(5_000);
+  t.deepEqual(await places(a), [['a', '198.51.100.1', start], ...told], 'its use is no older than the panel');
+  await a.panel.stop();
+
+  const { world: again } = await open(t, 'b', ['a'], b);
+  await again.connect(user, '198.51.100.2');
+  await again.pass(5_000);
+  t.deepEqual((await places(again)).slice(1), told, 'its own uses go on');
 });
 
 test('a client that is deleted takes its places along', async (t) => {

@@ -1,8 +1,10 @@
 // Stored bans and the driver agree, whatever happens to either.
 import test from 'ava';
 import { type BanFacts, addressesBanned, addressesUnbanned } from '../contract.js';
-import { definePlugin, tap } from '../../../kernel/index.js';
+import { type Database, definePlugin, tap } from '../../../kernel/index.js';
 import { FakeClock, TestPanel } from '../../../test/harness/index.js';
+import { servicesOf } from '../../../test/harness/services-of.js';
+import banGuard from '../index.js';
 import { RecordingDriver } from './recording-driver.js';
 
 interface Status {
@@ -186,6 +188,26 @@ test('a driver that is switched off loses all bans; another one gets them', asyn
   t.deepEqual(await bans(panel), []);
   await panel.kernel.settled();
   t.deepEqual(events, ['banned 198.51.100.1', 'unbanned 198.51.100.1']);
+});
+
+test('where nobody bans, nothing is written', async (t) => {
+  const inside = servicesOf<{ db: Database }>(banGuard);
+  const clock = new FakeClock();
+  const panel = await TestPanel.boot({ plugins: [inside.plugin], clock });
+  t.teardown(() => panel[Symbol.asyncDispose]());
+  await reconcile(panel);
+  const { db } = inside.services;
+  const write = db.write.bind(db);
+  let writes = 0;
+  db.write = ((work: Parameters<typeof write>[0]) => {
+    writes += 1;
+    return write(work);
+  }) as typeof db.write;
+  for (let n = 0; n < 4; n++) {
+    clock.tick(30_000);
+    await reconcile(panel);
+  }
+  t.is(writes, 0);
 });
 
 test('a driver that cannot let go keeps its mark, is told once, and is asked until it can', async (t) => {

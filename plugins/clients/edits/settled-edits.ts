@@ -6,10 +6,13 @@ import { errors } from '../errors.js';
 import type { ClientStore } from '../model/client-store.js';
 import { chosenSwitch } from '../model/field-changes.js';
 import type { ClientRow } from '../model/row.js';
+import type { SomeClientRenewal } from '../lists/some-clients.js';
 import { type AddClient, ClientPatch, NewClient } from '../model/schema.js';
 import { storedLimits } from '../model/stored-limits.js';
+import type { BulkPlans } from './bulk-plans.js';
 import type { ClientService } from './client-service.js';
 import type { ClientWriter } from './client-writer.js';
+import { renewalOf } from './settled.js';
 
 const NOTHING_USED = { up: 0, down: 0 };
 const NOTHING_ELSEWHERE = { elsewhereUp: 0, elsewhereDown: 0 };
@@ -19,6 +22,7 @@ export class EditsWithSettlement implements SettledEditsApi {
   readonly #clock: Clock;
   readonly #store: ClientStore;
   readonly #inbounds: InboundsApi;
+  readonly #plans: Pick<BulkPlans, 'adjustments'>;
   readonly #service: ClientService;
   readonly #writer: ClientWriter;
 
@@ -26,12 +30,14 @@ export class EditsWithSettlement implements SettledEditsApi {
     clock: Clock;
     store: ClientStore;
     inbounds: InboundsApi;
+    plans: Pick<BulkPlans, 'adjustments'>;
     service: ClientService;
     writer: ClientWriter;
   }) {
     this.#clock = needs.clock;
     this.#store = needs.store;
     this.#inbounds = needs.inbounds;
+    this.#plans = needs.plans;
     this.#service = needs.service;
     this.#writer = needs.writer;
   }
@@ -86,6 +92,12 @@ export class EditsWithSettlement implements SettledEditsApi {
       who,
     );
     return { id, applied };
+  }
+
+  renew(id: number, sent: SomeClientRenewal, who: Principal, settlement: Settlement): Promise<SettledEdit> {
+    return this.#plans.adjustments.run(() =>
+      this.change(id, renewalOf(this.#row(id), sent, this.#clock.now()), who, settlement),
+    );
   }
 
   async delete(id: number, who: Principal, settlement: Settlement): Promise<SettledEdit> {

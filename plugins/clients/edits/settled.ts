@@ -43,7 +43,7 @@ export interface SettledChange {
   readonly attach?: readonly number[];
   readonly detach?: readonly number[];
 }
-/** A renewal by hand. A client without an end gets none. */
+/** A client without an end gets none. */
 export const renewalOf = (
   { expiryTime }: Pick<ClientRow, 'expiryTime'>,
   { days, reset }: SomeClientRenewal,
@@ -57,6 +57,8 @@ export const renewalOf = (
 export interface SettledEditsApi {
   add(sent: AddClient, who: Principal, settlement: Settlement): Promise<SettledEdit>;
   change(id: number, change: SettledChange, who: Principal, settlement: Settlement): Promise<SettledEdit>;
+  /** A renewal by hand: it starts from the end that the previous one, or an adjustment, has made. */
+  renew(id: number, sent: SomeClientRenewal, who: Principal, settlement: Settlement): Promise<SettledEdit>;
   delete(id: number, who: Principal, settlement: Settlement): Promise<SettledEdit>;
   /** Limits and usage as the transaction sees them, by id; bytes are those over all inbounds and machines. Memory may lack the write before. */
   limitsOf(tx: Tx, ids: readonly number[]): Promise<ReadonlyMap<number, StoredLimits>>;

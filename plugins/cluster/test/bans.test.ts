@@ -59,4 +59,11 @@ onServer('what one panel bans is banned on each machine, until it ends', async (
   const again = await start('b', b.dataDirectory);
   await areListed([a, again], ['198.51.100.8', '198.51.100.9'], 'a ban while a panel was away');
   t.deepEqual([...a.faults, ...again.faults], []);
+
+  await again.kill('SIGKILL');
+  await a.get('/panel/api/setting/update', { body: { banGuardDriver: '' } });
+  await areListed([a], [], 'the driver is switched off');
+  const last = await start('b', b.dataDirectory);
+  await areListed([last], [], 'also where the panel was away');
+  t.deepEqual([...a.faults, ...last.faults], []);
 });

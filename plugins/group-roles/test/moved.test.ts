@@ -2,8 +2,10 @@
 // Between the look at memory and the transaction, the client is moved, the role is changed, or the admin gets another one:
 // what the transaction sees counts, and nothing is written.
 import test, { type ExecutionContext } from 'ava';
-import { definePlugin, tap } from '../../../kernel/index.js';
+import { definePlugin, type Principal, tap, type Tx } from '../../../kernel/index.js';
 import { beforeClientDelete, beforeClientSave } from '../../clients/contract.js';
+import type { GroupRole } from '../../roles/contract.js';
+import { GroupScopes } from '../scope.js';
 import { addGroupAdmin, ADMINS, boot, CLIENTS, type GroupAdmin, OWN, ROLES, type World } from './world.js';
 
 /** What happens between the plan of the next edit of `staff` and its transaction. */
@@ -126,4 +128,20 @@ test.serial('moves and edits at once: each edit is done in the group, or not at 
   t.is(edits.length, told.filter((one) => one === '200').length, 'each that succeeded is recorded once');
   await move('south');
   t.is(await staff.told(`${OWN}/clients/${ada}`), '404 GROUP_ROLES_NO_CLIENT');
+});
+
+test('groups and level are those of the transaction, where memory lacks the write before', async (t) => {
+  let stored: GroupRole | undefined = { id: 1, groups: ['south'], level: 'write' };
+  const roles = {
+    find: (): GroupRole => ({ id: 1, groups: ['north'], level: 'write' }),
+    read: async () => stored,
+  };
+  const needs = { rights: { rolesOf: () => [1] }, roles, clients: {}, pages: {} };
+  const scopes = new GroupScopes(needs as unknown as ConstructorParameters<typeof GroupScopes>[0]);
+  const toWrite = () => scopes.toWrite({} as Tx, { kind: 'session', name: 'staff' } as Principal);
+  t.deepEqual((await toWrite()).groups, ['south']);
+  stored = { ...stored, level: 'read' };
+  t.like(await t.throwsAsync(toWrite), { code: 'GROUP_ROLES_READ_ONLY' });
+  stored = undefined;
+  t.like(await t.throwsAsync(toWrite), { code: 'GROUP_ROLES_NO_ROLE' });
 });

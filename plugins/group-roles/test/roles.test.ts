@@ -85,6 +85,16 @@ test('a role follows a group that is renamed, also one that was only a name on c
   );
 });
 
+test('a role names groups as they are named: without blanks around', async (t) => {
+  await using world = await boot();
+  const { panel } = world;
+  const body = { name: 'support', kind: 'groups', groups: ['east', ' north'] };
+  const { status, body: answer } = await panel.call(ROLES, { body });
+  t.deepEqual([status, answer.code], [400, 'KERNEL_INVALID']);
+  const { id } = await panel.get<{ id: number }>(ROLES, { body: { ...body, groups: ['east'] } });
+  t.is((await panel.call(`${ROLES}/${id}`, { body: { groups: ['north '] } })).status, 400);
+});
+
 test('one group that takes another one in is named once', async (t) => {
   await using world = await boot();
   const { panel, add } = world;

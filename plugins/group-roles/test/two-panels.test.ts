@@ -4,9 +4,12 @@ import test from 'ava';
 import { onSqlite } from '../../../test/harness/database.js';
 import { Panels } from '../../cluster/test/two-panels.js';
 import { login } from '../../resellers/test/world.js';
-import { addGroupAdmin, CLIENTS, GroupAdmin, ROLES } from './world.js';
+import { Listener } from '../../realtime/test/listener.js';
+import { addGroupAdmin, ADMINS, CLIENTS, GroupAdmin, ROLES } from './world.js';
 
-(onSqlite ? test.skip : test)('what one panel changes counts in the other one', async (t) => {
+const onServer = onSqlite ? test.skip : test;
+
+onServer('what one panel changes counts in the other one', async (t) => {
   await using panels = await Panels.open();
   const [a, b] = [await panels.start('a'), await panels.start('b')];
   const inbound = await a.addInbound({ remark: 'shared' });
@@ -25,4 +28,20 @@ import { addGroupAdmin, CLIENTS, GroupAdmin, ROLES } from './world.js';
   await a.get(`${ROLES}/${role}`, { body: { groups: ['renamed'], level: 'read' } });
   await b.until(async () => (await staff.emails()).length === 2, 'the role follows');
   t.is(await staff.change(id, { comment: 'mine' }), '403 ACCESS_NO_PERMISSION');
+});
+
+onServer('who gets such a role from one panel loses the live messages of the other one', async (t) => {
+  await using panels = await Panels.open();
+  const [a, b] = [await panels.start('a'), await panels.start('b')];
+  const role = { name: 'support', kind: 'groups', groups: ['north'] };
+  const { id } = await a.get<{ id: number }>(ROLES, { body: role });
+  const body = { username: 'staff', password: 'a password of nobody else' };
+  const admin = await a.get<{ id: number }>(ADMINS, { body });
+  await b.until(async () => (await b.get<unknown[]>(ADMINS)).length === 2, 'the other panel knows the admin');
+  const headers = await login(b, 'staff');
+  const streams = [Listener.plain(b, headers), Listener.io(b, headers)];
+  for (const { messages } of streams) await b.until(() => messages.length > 0, 'it has a snapshot');
+  await a.get(`${ADMINS}/${admin.id}`, { body: { role: id } });
+  for (const stream of streams) await b.until(() => stream.ended !== undefined, 'it is closed');
+  t.is(streams[0]?.ended, 4403);
 });

@@ -1,6 +1,8 @@
 // Runs on every database.
 // Readings of each panel's core are its own: none is counted twice when others count, or when a panel joins or leaves them.
 import test from 'ava';
+import { QueryTypes } from 'sequelize';
+import { withDatabase } from '../../../test/harness/edit-database.js';
 import { FakeEngine } from '../../../test/harness/index.js';
 import { openWorld } from './world.js';
 
@@ -69,4 +71,68 @@ test('an outbound that is pruned in one of several panels does not come back wit
   await b.panel.stop();
   await using again = (await openWorld(first, a.panel.dataDirectory, 'a')).panel;
   t.like((await again.get<object[]>('/panel/api/engine/getOutboundsTraffic'))[0], { up: 1, down: 1 });
+});
+
+test('one that a panel alone has pruned keeps its reading until that panel has counted its core again', async (t) => {
+  const [first, second] = [new FakeEngine(), new FakeEngine()];
+  first.restart('core of a');
+  second.restart('core of b');
+  first.outboundTags = second.outboundTags = [];
+  const alone = await openWorld(first);
+  t.teardown(() => alone.panel.stop());
+  const { dataDirectory } = alone.panel;
+  first.moveOut('old', 1, 100);
+  await alone.poll();
+  t.deepEqual(await alone.prune(), ['old']);
+  await alone.panel.stop();
+  const bytesAt = async (engine: FakeEngine, name: string) => {
+    const world = await openWorld(engine, dataDirectory, name);
+    await world.poll();
+    await world.poll();
+    const bytes = await world.bytes();
+    await world.panel.stop();
+    return bytes;
+  };
+  t.deepEqual(await bytesAt(second, 'b'), {});
+  t.deepEqual(await bytesAt(first, 'a'), {}, 'what was counted before does not come back');
+  first.moveOut('old', 2, 20);
+  t.deepEqual(await bytesAt(first, 'a'), { old: [2, 20] });
+});
+
+test('a core that was counted by a panel alone is counted on, also when another panel has counted first', async (t) => {
+  const [first, second] = [new FakeEngine(), new FakeEngine()];
+  first.restart('core of a');
+  second.restart('core of b');
+  const alone = await openWorld(first);
+  t.teardown(() => alone.panel.stop());
+  first.moveOut('direct', 1, 100);
+  await alone.poll();
+  await alone.panel.stop();
+  const b = await openWorld(second, alone.panel.dataDirectory, 'b');
+  t.teardown(() => b.panel.stop());
+  second.moveOut('direct', 2, 200);
+  await b.poll();
+  await b.panel.stop();
+  const a = await openWorld(first, alone.panel.dataDirectory, 'a');
+  await using _ = a.panel;
+  first.moveOut('direct', 4, 400);
+  await a.poll();
+  t.deepEqual(await a.bytes(), { direct: [7, 700] });
+});
+
+test('readings of a core that is over go, also those of outbounds that the next one does not have', async (t) => {
+  const engine = new FakeEngine();
+  engine.restart('one');
+  const world = await openWorld(engine, undefined, 'a');
+  await using _ = world.panel;
+  for (const tag of ['direct', 'old']) engine.moveOut(tag, 1, 100);
+  await world.poll();
+  engine.restart('two');
+  engine.moveOut('direct', 1, 10);
+  await world.poll();
+  const rows = await withDatabase(world.panel.dataDirectory, (database) =>
+    database.query('SELECT tag, epoch FROM outbound_readings', { type: QueryTypes.SELECT }),
+  );
+  t.deepEqual(rows, [{ tag: 'direct', epoch: 'two' }]);
+  t.deepEqual(await world.bytes(), { direct: [2, 110], old: [1, 100] });
 });

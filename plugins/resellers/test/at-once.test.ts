@@ -1,7 +1,7 @@
 // Runs on every database.
 // Fifty calls at the same moment, and the same call again: the quota holds and nothing is counted twice.
 import test from 'ava';
-import { addSeller, boot, GIB, OWN } from './world.js';
+import { addSeller, boot, DAY, GIB, OWN } from './world.js';
 
 const fifty = <T>(work: (i: number) => Promise<T>): Promise<T[]> =>
   Promise.all(Array.from({ length: 50 }, (_, i) => work(i)));
@@ -73,4 +73,17 @@ test('a repeated call with its key counts once', async (t) => {
   const south = await addSeller(panel, 'south', { inboundIds: [inbound] });
   const hers = await south.call(`${OWN}/clients`, body, key('add'));
   t.is(hers.body.code, 'IDEMPOTENCY_OTHER_CALLER');
+});
+
+test('renewals at once add up', async (t) => {
+  await using world = await boot();
+  const { panel, inbound, clock } = world;
+  const north = await addSeller(panel, 'north', { inboundIds: [inbound], mayReset: true });
+  const start = clock.now() + DAY;
+  const { id } = await north.add('ada', { inboundIds: [inbound], totalGB: GIB, expiryTime: start });
+  const renewed = await fifty((i) =>
+    north.told(`${OWN}/clients/${id}/renew`, { days: 1, reset: i % 2 === 0 }),
+  );
+  t.is(count(renewed, '200'), 50);
+  t.is(((await north.client(id)).expiryTime - start) / DAY, 50);
 });

@@ -60,6 +60,14 @@ test('names the field of bad input and changes nothing', async (t) => {
   const unknown = { status: 400, code: 'ROLES_UNKNOWN_PERMISSION', field: 'permissions.1' };
   await refused(t, panel, ROLES, role({ permissions: ['hosts:read', 'inbound:read'] }), unknown);
   await refused(t, panel, ROLES, role({ permissions: ['hosts:read', 'access:write'] }), unknown);
+  for (const [permission, said] of [
+    ['inbound:read', 'there is no permission "inbound:read"; did you mean inbounds:read'],
+    ['zzzzzzzzzzzzzzzzzzzzzzzz:read', 'there is no permission "zzzzzzzzzzzzzzzzzzzzzzzz:read"'],
+  ] as const) {
+    const { msg } = (await panel.call(ROLES, role({ permissions: [permission] }))).body;
+    t.true(msg.startsWith(`permissions[0]: ${said}`), msg);
+    t.is(msg.includes('mean'), said.includes('mean'), msg);
+  }
   await refused(t, panel, ROLES, role({ name: 'reads' }), {
     status: 409,
     code: 'ROLES_NAME_TAKEN',

@@ -1,6 +1,9 @@
 // Runs on every database in test:full.
 // What a role allows is asked again for each call: for sessions, tokens and live connections.
+import { once } from 'node:events';
+import { request } from 'node:http';
 import test from 'ava';
+import { contribute, definePlugin, message, route, Upgrades } from '../../../kernel/index.js';
 import { FakeClock } from '../../../test/harness/fake-clock.js';
 import type { TestPanel } from '../../../test/harness/panel.js';
 import { until } from '../../../test/harness/until.js';
@@ -268,4 +271,47 @@ test('who may not write settings does not try them: a template would show what a
   t.is(await statusOf(call, '/panel/api/setting/subscriptionPreview?email=ann'), 200);
   const { headers } = await panel.get<{ headers: Record<string, string> }>(path, tried);
   t.is(headers['Announce'], `base64:${Buffer.from('4711').toString('base64')}`);
+});
+
+test('a role that is changed takes the connections with it that it no longer allows', async (t) => {
+  const stream = definePlugin({
+    name: 'acme-stream',
+    version: '0.0.1',
+    api: 1,
+    about: 'Talks all the time.',
+    routes: () => [
+      route({
+        method: 'GET',
+        path: '/panel/api/x/acme-stream',
+        doc: 'Says what it talks about.',
+        reply: message(),
+        handle: () => 'the weather',
+      }),
+    ],
+    contributes: () => [
+      contribute(Upgrades, {
+        path: '/acme-stream',
+        open: ({ socket }) =>
+          void socket.write(
+            'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n',
+          ),
+      }),
+    ],
+  });
+  await using panel = await boot({ plugins: [stream] });
+  const { role, cookie } = await addAdmin(panel, 'grace', ['acme-stream:read']);
+  const asked = request(`${panel.url}/acme-stream`, {
+    headers: { cookie, connection: 'Upgrade', upgrade: 'websocket' },
+  }).end();
+  let isClosed = false;
+  asked.on('upgrade', (_, socket) =>
+    socket.on('error', () => undefined).on('close', () => (isClosed = true)),
+  );
+  await once(asked, 'upgrade');
+  const set = (permissions: readonly string[]) => panel.get(`${ROLES}/${role}`, { body: { permissions } });
+  await set(['acme-stream:read', 'server:read']);
+  t.false(isClosed);
+  await set(['server:read']);
+  await until(() => isClosed, 'it is closed');
+  t.pass();
 });

@@ -8,6 +8,7 @@ import {
   contribute,
   type Database,
   definePlugin,
+  kernelErrors,
   type Log,
   type Plugin,
   singleton,
@@ -103,4 +104,38 @@ test('one whose key was given up does not keep its plugin from starting, and is 
   const last = await bootWith({ dataDirectory, outside: [plugin] });
   t.is(made().value, value);
   await last.stop();
+});
+
+test('is made by one of two panels that need it at the same moment; the other one takes it over', async (t) => {
+  const state = { value: '' };
+  const failures: Error[] = [];
+  let others = '';
+  const db = {
+    projection: () => ({ state }),
+    write: async () => {
+      const failure = failures.shift();
+      if (others !== '' && failures.length === 0) state.value = others;
+      if (failure) throw failure;
+      state.value = 'own';
+    },
+  };
+  const secretOf = () => {
+    state.value = '';
+    return new CookieKey({ db, secrets: {}, log: {} } as unknown as ConstructorParameters<
+      typeof CookieKey
+    >[0]);
+  };
+  const busy = (times: number) => Array.from({ length: times }, () => kernelErrors.DATABASE_BUSY());
+  failures.push(...busy(4));
+  t.is(await secretOf().make(), 'own', 'it lost against other writes');
+  others = 'of another panel';
+  failures.push(...busy(2));
+  t.is(await secretOf().make(), others);
+  others = '';
+  failures.push(...busy(9));
+  t.like(await t.throwsAsync(secretOf().make()), { code: 'KERNEL_DATABASE_BUSY' });
+  t.is(failures.length, 4, 'not for ever');
+  failures.length = 0;
+  failures.push(kernelErrors.STORAGE());
+  t.like(await t.throwsAsync(secretOf().make()), { code: 'KERNEL_STORAGE' });
 });
