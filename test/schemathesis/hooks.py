@@ -75,6 +75,7 @@ RULES = (
     "it is not an object in JSON",
     "it must be the id or the tag of an inbound",
     "does not begin with a scheme",
+    "it contains control characters",
     "each part of the body needs a name",
 )
 # Bodies of older programs: numbers as text, null and blanks mean what the description says in another form.
@@ -239,6 +240,10 @@ def admin():
     for one in get("GET", "x/admins"):
         if one["username"] != ADMIN["username"]:
             return one["id"]
+    return new_admin()
+
+
+def new_admin():
     wanted = {"username": f"spare {next(turns)}", "password": ADMIN["password"]}
     return get("POST", "x/admins", wanted)["id"]
 
@@ -328,10 +333,12 @@ def known_body(name, body, example):
         changed.update(names=[f"new{next(turns)}.invalid"], directory="https://acme.invalid/directory", agreeToTerms=True)
     if name in ("nodes.add", "nodes.test") and "address" in changed:
         changed.update(address="node.invalid", basePath="/", pinnedCertSha256="", tlsVerifyMode="verify")
+        changed.update(apiToken="of-a-node", clearApiToken=False)
     if name in ("admins.add", "admins.update", "settings.apiTokens.create") and changed.get("role"):
         changed["role"] = role()
+    # Each admin is one reseller at most.
     if name in ("resellers.add", "resellers.update") and "admin" in changed:
-        changed["admin"] = admin()
+        changed["admin"] = new_admin() if name == "resellers.add" else admin()
     if name == "banGuard.ban":
         changed["address"] = f"198.51.100.{1 + next(turns) % 250}"
     if name == "vpnprovider.apply":
