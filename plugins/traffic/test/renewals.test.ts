@@ -3,6 +3,7 @@
 import test from 'ava';
 import { definePlugin, tap } from '../../../kernel/index.js';
 import { FakeClock, FakeEngine, TestPanel } from '../../../test/harness/index.js';
+import { afterClientSwitch } from '../../clients/contract.js';
 import { clientDepleted, clientRenewed } from '../contract.js';
 
 const DAY_MS = 86_400_000;
@@ -26,6 +27,8 @@ const renewed: Renewed[] = [];
 /** how many renewed in each transaction */
 const portions: number[] = [];
 const depleted: string[] = [];
+/** ids, of each write */
+const switched: (readonly number[])[] = [];
 const listener = definePlugin({
   name: 'listener',
   version: '1.0.0',
@@ -36,6 +39,7 @@ const listener = definePlugin({
       portions.push(clients.length);
       renewed.push(...clients);
     }),
+    tap(afterClientSwitch, ({ ids }) => void switched.push(ids)),
     tap(clientDepleted, ({ clients }) => void depleted.push(...clients.map(({ email }) => email))),
   ],
 });
@@ -60,7 +64,7 @@ test.before(async () => {
 });
 test.after.always(() => panel[Symbol.asyncDispose]());
 test.beforeEach(() => {
-  renewed.length = depleted.length = portions.length = 0;
+  renewed.length = depleted.length = portions.length = switched.length = 0;
 });
 
 const shown = (email: string): Promise<Shown> => panel.get(`${API}/traffic/${email}`);
@@ -130,7 +134,10 @@ test.serial('a client at its quota comes back at its renewal, on all its inbound
   await pass(5000);
   t.false((await shown('full')).enable);
   t.false(engine.users.has(`i${inboundId}.c${id}`));
+  const told = () => switched.filter((ids) => ids.includes(id)).length;
+  t.is(told(), 1, 'the cores of other panels are told');
   await pass(DAY_MS);
+  t.is(told(), 2);
   t.like(await shown('full'), { enable: true, down: 0, resetCount: 1, expiryTime: Date.UTC(2026, 0, 31) });
   t.true(engine.users.has(`i${inboundId}.c${id}`));
   t.true(engine.users.has(`i${second}.c${id}`));
