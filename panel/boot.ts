@@ -3,10 +3,9 @@ import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isLoopback } from '../net/host-name.js';
 import { provide } from '../kernel/container/token.js';
-import { kernelErrors, PanelError, storageFailure } from '../kernel/errors/errors.js';
 import { Kernel } from '../kernel/kernel.js';
 import type { KernelOptions } from '../kernel/options.js';
-import { DatabaseClock, isBusy, OldestBeside, SharedClock } from '../plugins/cluster/contract.js';
+import { DatabaseClock, isAway, isBusy, OldestBeside, SharedClock } from '../plugins/cluster/contract.js';
 import { PanelListener, type PanelListenerApi } from '../plugins/settings/contract.js';
 import { PanelLog as LogToken } from '../plugins/panel-logs/contract.js';
 import { createLog } from './log.js';
@@ -26,11 +25,6 @@ import { type Environment, unknownVariables } from './variables.js';
 /** How often a start that lost against another panel's, or lost the database, is repeated, after a longer pause each time. */
 const MOST_LOST = 8;
 const PAUSE_MS = 500;
-
-const isAway = (error: unknown): boolean => {
-  const failure = storageFailure(error);
-  return failure instanceof PanelError && failure.code === kernelErrors.DATABASE_AWAY.code;
-};
 
 export interface BootOptions
   extends Pick<KernelOptions, 'bootBeganAt' | 'clock' | 'forCommand' | 'limits' | 'provides' | 'selfChecks'> {

@@ -12,7 +12,7 @@
 //   @weir-panel/weir/plugins/ban-guard: 18 names
 //   @weir-panel/weir/plugins/certificates: 19 names
 //   @weir-panel/weir/plugins/clients: 78 names
-//   @weir-panel/weir/plugins/cluster: 19 names
+//   @weir-panel/weir/plugins/cluster: 20 names
 //   @weir-panel/weir/plugins/compat-3xui: 1 names
 //   @weir-panel/weir/plugins/connection-cut: 3 names
 //   @weir-panel/weir/plugins/core-guard: 19 names
@@ -3736,6 +3736,8 @@ declare module '@weir-panel/weir/plugins/cluster' {
   // Repeats what has lost against a write of another panel.
   /** Whether a write was refused because others had changed the same a moment before. */
   export const isBusy: (error: unknown) => boolean;
+  /** Whether the database did not answer. */
+  export const isAway: (error: unknown) => boolean;
   /** Runs it until it does not lose, six times at most, each time after a longer pause and after `prepare`. */
   export function repeated<T>(run: () => Promise<T>, prepare?: () => Promise<unknown>): Promise<T>;
   /** A write of its own that is repeated; it plans inside its transaction, with what others have written meanwhile. */

@@ -5,7 +5,7 @@ import type { DatabaseClock } from './database-clock.js';
 export { DatabaseClock } from './database-clock.js';
 export { errors as clusterErrors } from './errors.js';
 export { inTime } from './in-time.js';
-export { isBusy, repeated, repeatedWrite } from './repeated.js';
+export { isAway, isBusy, repeated, repeatedWrite } from './repeated.js';
 export { Leaving, PanelLeaving } from './leaving.js';
 export { isOlder, PANEL_VERSION } from './panel-version.js';
 
