@@ -5,6 +5,7 @@ import type { SettledChange, SettledEdit, SettledEditsApi, Settlement } from '..
 import { errors } from '../errors.js';
 import type { ClientStore } from '../model/client-store.js';
 import { chosenSwitch } from '../model/field-changes.js';
+import { renewedExpiry } from '../model/renewal.js';
 import type { ClientRow } from '../model/row.js';
 import type { SomeClientRenewal } from '../lists/some-clients.js';
 import { type AddClient, ClientPatch, NewClient } from '../model/schema.js';
@@ -12,7 +13,6 @@ import { storedLimits } from '../model/stored-limits.js';
 import type { BulkPlans } from './bulk-plans.js';
 import type { ClientService } from './client-service.js';
 import type { ClientWriter } from './client-writer.js';
-import { renewalOf } from './settled.js';
 
 const NOTHING_USED = { up: 0, down: 0 };
 const NOTHING_ELSEWHERE = { elsewhereUp: 0, elsewhereDown: 0 };
@@ -94,10 +94,18 @@ export class EditsWithSettlement implements SettledEditsApi {
     return { id, applied };
   }
 
-  renew(id: number, sent: SomeClientRenewal, who: Principal, settlement: Settlement): Promise<SettledEdit> {
-    return this.#plans.adjustments.run(() =>
-      this.change(id, renewalOf(this.#row(id), sent, this.#clock.now()), who, settlement),
-    );
+  renew(
+    id: number,
+    { days, reset }: SomeClientRenewal,
+    who: Principal,
+    settlement: Settlement,
+  ): Promise<SettledEdit> {
+    return this.#plans.adjustments.run(() => {
+      const { expiryTime } = this.#row(id);
+      // A client without an end gets none.
+      const patch = { expiryTime: renewedExpiry(expiryTime, days, this.#clock.now()) };
+      return this.change(id, { ...(expiryTime !== 0 && { patch }), resets: reset }, who, settlement);
+    });
   }
 
   async delete(id: number, who: Principal, settlement: Settlement): Promise<SettledEdit> {

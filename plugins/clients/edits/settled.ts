@@ -3,7 +3,6 @@ import { type Principal, token, type Tx } from '../../../kernel/index.js';
 import { type Applied, DONE } from '../../engine/contract.js';
 import type { PageQuery } from '../lists/page-schema.js';
 import type { SomeClient, SomeClientRenewal } from '../lists/some-clients.js';
-import { renewedExpiry } from '../model/renewal.js';
 import type { ClientRow } from '../model/row.js';
 import type { AddClient, ClientPatch } from '../model/schema.js';
 import type { StoredLimits } from '../model/stored-limits.js';
@@ -43,16 +42,6 @@ export interface SettledChange {
   readonly attach?: readonly number[];
   readonly detach?: readonly number[];
 }
-/** A client without an end gets none. */
-export const renewalOf = (
-  { expiryTime }: Pick<ClientRow, 'expiryTime'>,
-  { days, reset }: SomeClientRenewal,
-  now: number,
-): SettledChange => ({
-  ...(expiryTime !== 0 && { patch: { expiryTime: renewedExpiry(expiryTime, days, now) } }),
-  resets: reset,
-});
-
 /** Edits of single clients, with the checks of the API, of which another plugin writes its part in the same transaction. Do not call them inside a write. */
 export interface SettledEditsApi {
   add(sent: AddClient, who: Principal, settlement: Settlement): Promise<SettledEdit>;

@@ -36,6 +36,7 @@ const ofNew = {
   limitHwid: withDefault(settable.limitHwid, 0),
   flow: withDefault(settable.flow, ''),
 };
+
 export const SomeClientRenewal = shape({
   days: int().min(1).max(36_500).description('added to what is left'),
   reset: withDefault(bool(), false).description('whether its usage starts again at zero'),

@@ -7,7 +7,6 @@ import {
   type UserRef,
 } from '../../engine/contract.js';
 import { accountOf, type InboundsApi, type LocalInboundsApi } from '../../inbounds/contract.js';
-import type { ClientStore } from './client-store.js';
 import type { OthersWrote } from '../../cluster/contract.js';
 import {
   afterClientSave,
@@ -18,6 +17,7 @@ import {
   type WithheldUsersApi,
 } from '../contract.js';
 import { refsOf } from '../edits/edit.js';
+import type { ClientStore } from './client-store.js';
 import type { ClientRow } from './row.js';
 
 type RunBy = 'core' | 'program';
