@@ -126,9 +126,13 @@ export class StreamBaselines {
     return moved;
   }
 
+  #ofCores() {
+    return [...this.memory.state].filter(([stream]) => stream.startsWith(CORE_STREAMS));
+  }
+
   /** Finds readings of this process of a core, from when the panel was one of several. They are later than those from when it was alone. */
   ofCore(epoch: string): LastReading | undefined {
-    const streams = [...this.memory.state].filter(([stream]) => stream.startsWith(CORE_STREAMS));
+    const streams = this.#ofCores();
     if (streams.length === 0) return undefined;
     return (clientId, inboundId) =>
       streams
@@ -138,8 +142,7 @@ export class StreamBaselines {
 
   /** What to save with readings of a panel that is alone again: its counters of the core are no longer the later ones. */
   outdatedBy(readings: readonly Reading[]): StreamCounter[] {
-    const streams = [...this.memory.state].filter(([stream]) => stream.startsWith(CORE_STREAMS));
-    return streams.flatMap(([stream, ofStream]) =>
+    return this.#ofCores().flatMap(([stream, ofStream]) =>
       readings
         .filter(({ clientId, inboundId, epoch }) => ofStream.get(clientId)?.get(inboundId)?.epoch === epoch)
         .map(({ clientId, inboundId }) => ({ stream, clientId, inboundId, epoch: '', ...NOTHING })),
