@@ -3,6 +3,7 @@ import test from 'ava';
 import { type BanFacts, addressesBanned, addressesUnbanned } from '../contract.js';
 import { type Database, definePlugin, tap } from '../../../kernel/index.js';
 import { FakeClock, TestPanel } from '../../../test/harness/index.js';
+import { countWrites } from '../../../test/harness/count-writes.js';
 import { servicesOf } from '../../../test/harness/services-of.js';
 import banGuard from '../index.js';
 import { RecordingDriver } from './recording-driver.js';
@@ -196,18 +197,12 @@ test('where nobody bans, nothing is written', async (t) => {
   const panel = await TestPanel.boot({ plugins: [inside.plugin], clock });
   t.teardown(() => panel[Symbol.asyncDispose]());
   await reconcile(panel);
-  const { db } = inside.services;
-  const write = db.write.bind(db);
-  let writes = 0;
-  db.write = ((work: Parameters<typeof write>[0]) => {
-    writes += 1;
-    return write(work);
-  }) as typeof db.write;
+  const writes = countWrites(inside.services.db);
   for (let n = 0; n < 4; n++) {
     clock.tick(30_000);
     await reconcile(panel);
   }
-  t.is(writes, 0);
+  t.is(writes.count, 0);
 });
 
 test('a driver that cannot let go keeps its mark, is told once, and is asked until it can', async (t) => {

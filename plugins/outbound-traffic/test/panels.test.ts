@@ -6,6 +6,16 @@ import { withDatabase } from '../../../test/harness/edit-database.js';
 import { FakeEngine } from '../../../test/harness/index.js';
 import { openWorld } from './world.js';
 
+/** What has been counted once the panel of this name, beside this core, has polled twice. */
+async function bytesAt(dataDirectory: string, engine: FakeEngine, name: string) {
+  const world = await openWorld(engine, dataDirectory, name);
+  await world.poll();
+  await world.poll();
+  const bytes = await world.bytes();
+  await world.panel.stop();
+  return bytes;
+}
+
 test('panels that follow one another on a database count each core from where it was', async (t) => {
   const [first, second] = [new FakeEngine(), new FakeEngine()];
   first.restart('core of a');
@@ -17,14 +27,8 @@ test('panels that follow one another on a database count each core from where it
   await alone.poll();
   await alone.panel.stop();
 
-  const counts = async (engine: FakeEngine, name: string) => {
-    const world = await openWorld(engine, dataDirectory, name);
-    await world.poll();
-    await world.poll();
-    const bytes = await world.bytes();
-    await world.panel.stop();
-    return bytes['direct'];
-  };
+  const counts = async (engine: FakeEngine, name: string) =>
+    (await bytesAt(dataDirectory, engine, name))['direct'];
   first.moveOut('direct', 2, 200);
   t.deepEqual(await counts(first, 'a'), [3, 300], 'it is one of several now');
   second.moveOut('direct', 10, 1000);
@@ -85,18 +89,10 @@ test('one that a panel alone has pruned keeps its reading until that panel has c
   await alone.poll();
   t.deepEqual(await alone.prune(), ['old']);
   await alone.panel.stop();
-  const bytesAt = async (engine: FakeEngine, name: string) => {
-    const world = await openWorld(engine, dataDirectory, name);
-    await world.poll();
-    await world.poll();
-    const bytes = await world.bytes();
-    await world.panel.stop();
-    return bytes;
-  };
-  t.deepEqual(await bytesAt(second, 'b'), {});
-  t.deepEqual(await bytesAt(first, 'a'), {}, 'what was counted before does not come back');
+  t.deepEqual(await bytesAt(dataDirectory, second, 'b'), {});
+  t.deepEqual(await bytesAt(dataDirectory, first, 'a'), {}, 'what was counted before does not come back');
   first.moveOut('old', 2, 20);
-  t.deepEqual(await bytesAt(first, 'a'), { old: [2, 20] });
+  t.deepEqual(await bytesAt(dataDirectory, first, 'a'), { old: [2, 20] });
 });
 
 test('a core that was counted by a panel alone is counted on, also when another panel has counted first', async (t) => {

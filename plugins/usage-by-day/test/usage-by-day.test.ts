@@ -2,6 +2,7 @@
 // Usage by day: what is counted, shown, and removed.
 import test from 'ava';
 import { type Database, definePlugin, tap } from '../../../kernel/index.js';
+import { countWrites } from '../../../test/harness/count-writes.js';
 import { editDatabase, withDatabase } from '../../../test/harness/edit-database.js';
 import { refused } from '../../../test/harness/refused.js';
 import { servicesOf } from '../../../test/harness/services-of.js';
@@ -238,14 +239,9 @@ test('a day of 1970 makes the removal of deleted clients no longer', async (t) =
   ]);
   await panel.get('/panel/api/clients/del/gone', { method: 'POST' });
   const { db, days } = inside.services;
-  const write = db.write.bind(db);
-  let writes = 0;
-  db.write = ((work: Parameters<typeof write>[0]) => {
-    writes += 1;
-    return write(work);
-  }) as typeof db.write;
+  const writes = countWrites(db);
   await days.forgetDeleted(new AbortController().signal);
-  t.is(writes, 4, 'three days, and the note of the client');
+  t.is(writes.count, 4, 'three days, and the note of the client');
   const left = await withDatabase(panel.dataDirectory, async (sequelize) =>
     sequelize.query('SELECT count(*) AS n FROM usage_by_day'),
   );
