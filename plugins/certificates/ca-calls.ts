@@ -68,6 +68,11 @@ export class CaCalls {
     this.#fetch = needs.outgoing.for(this.access);
   }
 
+  /** For what calls no authority. */
+  library(): Promise<Library> {
+    return acmeLibrary(sendNow);
+  }
+
   /** Runs calls of the library to the server of this directory. Its failures are CaProblems, or the reason of the signal. */
   async during<T>(
     directory: string,

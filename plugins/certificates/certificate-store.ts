@@ -2,10 +2,13 @@
 import { createHash } from 'node:crypto';
 import { Op } from 'sequelize';
 import type { Clock, Database, Principal, Projection, Row, Tx } from '../../kernel/index.js';
+import { repeatedWrite } from '../cluster/contract.js';
 import { RecordVersions } from '../record-versions/contract.js';
+import type { CertificatePairs } from './certificate-pairs.js';
 import { type CertificateFacts, duringCertificateSave } from './contract.js';
 import { errors } from './errors.js';
 import type { OrderState } from './fields.js';
+import type { Pem } from './pair-files.js';
 import type { CertificateTables, tables } from './tables.js';
 
 export type Certificate = Row<(typeof tables)['certificates']>;
@@ -46,10 +49,17 @@ export class CertificateStore {
   readonly #rows: CertificateTables['certificates'];
   readonly #orders: CertificateTables['orders'];
   readonly #clock: Clock;
+  readonly #pairs: CertificatePairs;
   readonly memory: Projection<Memory, Change>;
 
-  constructor({ db, tables, clock }: { db: Database; tables: CertificateTables; clock: Clock }) {
+  constructor({
+    db,
+    tables,
+    clock,
+    pairs,
+  }: { db: Database; tables: CertificateTables; clock: Clock; pairs: CertificatePairs }) {
     this.#db = db;
+    this.#pairs = pairs;
     this.#rows = tables.certificates;
     this.#orders = tables.orders;
     this.#clock = clock;
@@ -118,7 +128,8 @@ export class CertificateStore {
     change: (before: Certificate) => Partial<Certificate>,
     who?: Principal,
   ): Promise<Certificate> {
-    return this.#db.write((tx) => this.#write(tx, id, change, who));
+    const work = (tx: Tx): Promise<Certificate> => this.#write(tx, id, change, who);
+    return who ? this.#db.write(work) : repeatedWrite(this.#db, work);
   }
 
   async #checkVersion(tx: Tx, id: number): Promise<void> {
@@ -146,6 +157,13 @@ export class CertificateStore {
     return after;
   }
 
+  /** Notes the files that are in use here, of an order that an earlier version ended. */
+  keep(id: number, order: string, pem: Pem): Promise<void> {
+    return repeatedWrite(this.#db, async (tx) => {
+      if (this.get(id)) await this.#pairs.issue(tx, id, order, pem);
+    });
+  }
+
   remove(id: number, who: Principal): Promise<Certificate> {
     return this.#db.write(async (tx) => {
       const before = this.find(id);
@@ -156,6 +174,7 @@ export class CertificateStore {
         { state: 'failed', problem: 'the certificate was removed', endedAt: this.#clock.now() },
         { where: { certificateId: id, state: 'open' }, transaction: tx.t },
       );
+      await this.#pairs.removeAll(tx, id);
       tx.apply(this.memory, { deleted: id, closed: id });
       await tx.during(duringCertificateSave, {
         changes: [{ kind: 'deleted', before: factsOf(before), after: undefined }],
@@ -176,10 +195,11 @@ export class CertificateStore {
     return rows.map((row) => row.get());
   }
 
-  /** Notes an order before the authority learns of it. */
-  begin(certificate: Certificate, folder: string): Promise<Order> {
-    return this.#db.write(async (tx) => {
+  /** Notes an order and its key before the authority learns of it. Throws TOO_SOON when another panel has just begun one. */
+  begin(certificate: Certificate, folder: string, key: string): Promise<Order> {
+    return repeatedWrite(this.#db, async (tx) => {
       const now = this.#clock.now();
+      if (this.openOrder(certificate.id)) throw errors.TOO_SOON('another panel orders it at this moment');
       await this.#orders.destroy({
         where: { state: { [Op.ne]: 'open' }, startedAt: { [Op.lt]: now - ORDERS_KEPT_MS } },
         transaction: tx.t,
@@ -198,13 +218,14 @@ export class CertificateStore {
         ...values,
         id: Number((await this.#orders.create(values, { transaction: tx.t })).get('id')),
       };
+      await this.#pairs.begin(tx, order.certificateId, folder, key);
       tx.apply(this.memory, { opened: order });
       return order;
     });
   }
 
   confirm(order: Order, url: string): Promise<Order> {
-    return this.#db.write(async (tx) => {
+    return repeatedWrite(this.#db, async (tx) => {
       await this.#orders.update({ url }, { where: { id: order.id }, transaction: tx.t });
       const confirmed = { ...order, url };
       tx.apply(this.memory, { opened: confirmed });
@@ -212,14 +233,18 @@ export class CertificateStore {
     });
   }
 
-  /** Ends an order, and changes its certificate in the same write unless it was removed meanwhile. */
+  /** Ends an order, and changes its certificate in the same write unless it was removed meanwhile. Changes nothing when another panel has ended it. */
   end(
     order: Order,
     state: Exclude<OrderState, 'open'>,
     problem: string,
     change: (before: Certificate) => Partial<Certificate>,
+    issued?: Pem,
   ): Promise<void> {
-    return this.#db.write(async (tx) => {
+    return repeatedWrite(this.#db, async (tx) => {
+      if (this.openOrder(order.certificateId)?.id !== order.id) return;
+      if (issued) await this.#pairs.issue(tx, order.certificateId, order.folder, issued);
+      else await this.#pairs.drop(tx, order.folder);
       await this.#orders.update(
         { state, problem, endedAt: this.#clock.now() },
         { where: { id: order.id }, transaction: tx.t },

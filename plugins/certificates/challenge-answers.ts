@@ -9,7 +9,7 @@ import {
 } from 'node:http';
 import { createServer as createTcpServer, type Server, type Socket } from 'node:net';
 import { createSecureContext, type SecureContext, TLSSocket } from 'node:tls';
-import { type ListenersApi, type LiveSettings, messageOf } from '../../kernel/index.js';
+import { type ListenersApi, type LiveSettings, messageOf, SerialQueue } from '../../kernel/index.js';
 import type { PanelListenerApi } from '../settings/contract.js';
 import { CaProblem } from './ca-problem.js';
 import type { ChallengesApi } from './contract.js';
@@ -32,14 +32,28 @@ export interface Answerable {
   readonly proof?: { readonly cert: string; readonly key: string };
 }
 
-export class ChallengeAnswers implements ChallengesApi {
+/** Answers challenges. */
+export interface Answering {
+  /** Answers these while `work` runs. Rejects with a CaProblem when the port cannot be opened. */
+  during<T>(
+    challenge: Challenge,
+    answers: readonly Answerable[],
+    signal: AbortSignal,
+    work: () => Promise<T>,
+  ): Promise<T>;
+}
+
+export class ChallengeAnswers implements ChallengesApi, Answering {
   readonly #listeners: ListenersApi;
   readonly #listener: PanelListenerApi | undefined;
   readonly #settings: LiveSettings<typeof certificateSettings>;
   /** by token */
-  readonly #texts = new Map<string, string>();
+  readonly #texts = new Map<string, Answerable>();
   /** by name */
   readonly #proofs = new Map<string, SecureContext>();
+  /** open ports, with the number of orders that need them */
+  readonly #held = new Map<Challenge, { orders: number; readonly close: () => Promise<void> }>();
+  readonly #ports = new SerialQueue();
 
   constructor(needs: {
     listeners: ListenersApi;
@@ -54,7 +68,7 @@ export class ChallengeAnswers implements ChallengesApi {
   readonly answer = (request: IncomingMessage, response: ServerResponse): boolean => {
     const { method, url = '' } = request;
     if (!url.startsWith(PATH) || (method !== 'GET' && method !== 'HEAD')) return false;
-    const text = this.#texts.get(url.slice(PATH.length));
+    const text = this.#texts.get(url.slice(PATH.length))?.keyAuthorization;
     if (text === undefined) return false;
     response.writeHead(200, {
       'content-type': 'application/octet-stream',
@@ -65,30 +79,55 @@ export class ChallengeAnswers implements ChallengesApi {
     return true;
   };
 
-  /** Answers these while `work` runs. Rejects with a CaProblem when the port cannot be opened. */
   async during<T>(
     challenge: Challenge,
     answers: readonly Answerable[],
     signal: AbortSignal,
     work: () => Promise<T>,
   ): Promise<T> {
-    const close = await this.#open(challenge, signal);
+    signal.throwIfAborted();
+    const close = await this.#hold(challenge);
+    const end = this.put(answers);
     try {
-      for (const { name, token, keyAuthorization, proof } of answers) {
-        if (proof) this.#proofs.set(name, createSecureContext(proof));
-        else this.#texts.set(token, keyAuthorization);
-      }
       return await work();
     } finally {
-      for (const { name, token } of answers) {
-        this.#proofs.delete(name);
-        this.#texts.delete(token);
-      }
+      end();
       await close();
     }
   }
 
-  async #open(challenge: Challenge, signal: AbortSignal): Promise<() => Promise<void>> {
+  /** Answers these where a port is open, or a listener of the panel is asked, until the returned function is called. */
+  put(answers: readonly Answerable[]): () => void {
+    const proofs = new Map<string, SecureContext>();
+    for (const answer of answers) {
+      if (answer.proof) proofs.set(answer.name, createSecureContext(answer.proof));
+      else this.#texts.set(answer.token, answer);
+    }
+    for (const [name, proof] of proofs) this.#proofs.set(name, proof);
+    // Others may have come in their place: an order goes from one panel to another.
+    return () => {
+      for (const answer of answers)
+        if (this.#texts.get(answer.token) === answer) this.#texts.delete(answer.token);
+      for (const [name, proof] of proofs) if (this.#proofs.get(name) === proof) this.#proofs.delete(name);
+    };
+  }
+
+  /** Opens the port for the first order that needs it; the returned function closes it after the last one. */
+  #hold(challenge: Challenge): Promise<() => Promise<void>> {
+    return this.#ports.run(async () => {
+      const held = this.#held.get(challenge) ?? { orders: 0, close: await this.#open(challenge) };
+      held.orders++;
+      this.#held.set(challenge, held);
+      return () =>
+        this.#ports.run(async () => {
+          if (--held.orders > 0) return;
+          this.#held.delete(challenge);
+          await held.close();
+        });
+    });
+  }
+
+  async #open(challenge: Challenge): Promise<() => Promise<void>> {
     const { acmeHttpPort, acmeTlsPort } = this.#settings.read();
     const isHttp = challenge === 'http-01';
     const port = isHttp ? acmeHttpPort : acmeTlsPort;
@@ -116,7 +155,7 @@ export class ChallengeAnswers implements ChallengesApi {
       });
     });
     try {
-      server.listen({ port, signal });
+      server.listen(port);
       await once(server, 'listening');
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;

@@ -1,6 +1,7 @@
 import {
   contribute,
   definePlugin,
+  everywhere,
   job,
   Listeners,
   maybe,
@@ -10,6 +11,7 @@ import {
 } from '../../kernel/index.js';
 import { ServedCertificates as AlarmedCertificates } from '../alarms/contract.js';
 import { AuditedHooks } from '../audit/contract.js';
+import { othersWrote, Panels } from '../cluster/contract.js';
 import { Engine } from '../engine/contract.js';
 import { InboundEdits, LocalInbounds } from '../inbounds/contract.js';
 import { NotifiedEvents } from '../notifications/contract.js';
@@ -28,16 +30,19 @@ import {
 import { accountKeys, Accounts } from './accounts.js';
 import { CaCalls } from './ca-calls.js';
 import { CertificateFolders } from './certificate-files.js';
+import { CertificatePairs, pairKeys } from './certificate-pairs.js';
 import { CertificateService } from './certificate-service.js';
 import { CertificateStore } from './certificate-store.js';
 import { ChallengeAnswers } from './challenge-answers.js';
 import { commands } from './commands.js';
 import { certificateFailed, Challenges, duringCertificateSave } from './contract.js';
+import { FollowedCertificates } from './followed.js';
 import { Issuer } from './issuer.js';
 import { certificates } from './recorded.js';
 import { routes } from './routes.js';
 import { RenewalSchedule } from './schedule.js';
 import { ServedCertificates } from './served.js';
+import { SharedProofs } from './shared-proofs.js';
 import { PanelFiles } from './panel-files.js';
 import { certificateSettings, panelFileSettings } from './settings.js';
 import { migrations, tables } from './tables.js';
@@ -72,20 +77,24 @@ export default definePlugin({
     listeners: Listeners,
     allSettings: Settings,
     listener: maybe(PanelListener),
+    panels: maybe(Panels),
   },
   hooks: [duringCertificateSave, certificateFailed],
   settings: certificateSettings,
   tables,
   migrations,
   services: {
+    pairs: singleton(CertificatePairs),
     store: singleton(CertificateStore),
     folders: singleton(CertificateFolders),
     served: singleton(ServedCertificates),
     calls: singleton(CaCalls),
     accounts: singleton(Accounts),
     answers: singleton(ChallengeAnswers),
+    proofs: singleton(SharedProofs),
     issuer: singleton(Issuer),
     uses: singleton(CertificateUses),
+    followed: singleton(FollowedCertificates),
     panelFiles: singleton(PanelFiles),
     service: singleton(CertificateService),
     schedule: singleton(RenewalSchedule),
@@ -106,6 +115,7 @@ export default definePlugin({
     contribute(NotifiedEvents, failedCertificate),
     contribute(OutgoingHosts, calls.access),
     contribute(SealedColumns, accountKeys),
+    contribute(SealedColumns, pairKeys),
     contribute(AlarmedCertificates, {
       name: 'inbounds',
       // The panel and the subscription server have alarms of their own.
@@ -118,17 +128,31 @@ export default definePlugin({
       },
     }),
   ],
-  taps: ({ panelFiles }) => [
+  taps: ({ panelFiles, proofs, followed }) => [
     tap(beforeSettingsSave, (save) => panelFiles.check(save), { strict: true }),
     tap(afterSettingsSave, async ({ keys }) => {
       if (keys.has('webCertFile') || keys.has('webKeyFile')) await panelFiles.apply();
     }),
+    tap(othersWrote, async () => {
+      proofs.follow();
+      await followed.changed();
+    }),
   ],
   routes,
   commands,
-  jobs: ({ schedule }) => [job('orders', { every: '1m', jitter: '10s' }, (signal) => schedule.run(signal))],
-  start: async ({ served, listeners, answers, panelFiles }) => {
+  jobs: ({ schedule, issuer, followed, proofs }) => [
+    job('orders', { every: '1m', jitter: '10s' }, (signal) => schedule.run(signal)),
+    everywhere(
+      job('files', '1m', async () => {
+        proofs.follow();
+        await issuer.leave();
+        await followed.run();
+      }),
+    ),
+  ],
+  start: async ({ served, followed, listeners, answers, panelFiles }) => {
     await served.start();
+    await followed.run();
     await panelFiles.apply();
     const { panel } = listeners;
     const { intercept } = panel;

@@ -3,13 +3,14 @@
 import { generateKeyPair } from 'node:crypto';
 import { promisify } from 'node:util';
 import type { Clock, Hooks, Log, PluginContext } from '../../kernel/index.js';
-import { messageOf, SerialQueue } from '../../kernel/index.js';
+import { messageOf, PanelError, SerialQueue } from '../../kernel/index.js';
+import type { PanelsApi } from '../cluster/contract.js';
 import type { Accounts } from './accounts.js';
 import type { CaCalls } from './ca-calls.js';
 import { CaProblem, inDatabase } from './ca-problem.js';
 import { type CertificateFolders, newFolder } from './certificate-files.js';
+import type { CertificatePairs } from './certificate-pairs.js';
 import { type Certificate, type CertificateStore, identityOf, type Order } from './certificate-store.js';
-import type { ChallengeAnswers } from './challenge-answers.js';
 import { checkChain } from './checked-chain.js';
 import { certificateFailed } from './contract.js';
 import { errors } from './errors.js';
@@ -17,6 +18,7 @@ import type { KeyType } from './fields.js';
 import { limitOf, waitAfter } from './order-times.js';
 import { OrderRun } from './order-run.js';
 import type { ServedCertificates } from './served.js';
+import type { SharedProofs } from './shared-proofs.js';
 
 /** Authorities forget orders after a week. */
 const OLDEST_ORDER_MS = 6 * 86_400_000;
@@ -31,7 +33,9 @@ interface Needs {
   readonly served: ServedCertificates;
   readonly accounts: Accounts;
   readonly calls: CaCalls;
-  readonly answers: ChallengeAnswers;
+  readonly pairs: CertificatePairs;
+  readonly proofs: SharedProofs;
+  readonly panels: PanelsApi | undefined;
 }
 
 const generate = promisify(generateKeyPair);
@@ -52,8 +56,31 @@ export class Issuer {
   /** by id */
   readonly #running = new Map<number, Promise<Certificate>>();
 
-  constructor({ clock, log, hooks, signal, store, folders, served, accounts, calls, answers }: Needs) {
-    this.#needs = { clock, log, hooks, signal, store, folders, served, accounts, calls, answers };
+  constructor(needs: Needs) {
+    const { clock, log, hooks, signal, store, folders, served, accounts, calls, pairs, proofs, panels } =
+      needs;
+    this.#needs = {
+      clock,
+      log,
+      hooks,
+      signal,
+      store,
+      folders,
+      served,
+      accounts,
+      calls,
+      pairs,
+      proofs,
+      panels,
+    };
+  }
+
+  /** Lets the leader go on with orders that this panel began and does not work on any more. */
+  async leave(): Promise<void> {
+    const { pairs, panels } = this.#needs;
+    if (panels?.leads !== false) return;
+    for (const { id, certificateId } of pairs.ofThis())
+      if (!this.#running.has(certificateId)) await pairs.leave(id);
   }
 
   /** Work that must not meet an order. */
@@ -78,8 +105,11 @@ export class Issuer {
     signal.throwIfAborted();
     const open = store.openOrder(certificate.id);
     try {
+      if (open) await this.#take(certificate, open);
       if (open && (await this.#isOver(certificate, open))) return store.find(certificate.id);
     } catch (error) {
+      // Another panel is at it.
+      if (error instanceof PanelError) throw error;
       throw await this.#refused(certificate, error, signal);
     }
     await this.#requireTime(certificate);
@@ -91,6 +121,15 @@ export class Issuer {
     } catch (error) {
       throw await this.#refused(certificate, error, signal);
     }
+  }
+
+  /** Goes on with an order that another panel began and does not work on any more. Throws TOO_SOON while it does. */
+  async #take({ folder }: Certificate, order: Order): Promise<void> {
+    const { pairs, folders } = this.#needs;
+    await pairs.take(order.folder);
+    if ((await folders.keyOf(folder, order.folder).catch(() => undefined)) !== undefined) return;
+    const stored = await pairs.read(order.folder);
+    if (stored) await folders.begin(folder, order.folder, stored.key);
   }
 
   /** Notes why nothing was issued. */
@@ -155,16 +194,18 @@ export class Issuer {
   async #begin(certificate: Certificate): Promise<Order> {
     const { store, folders } = this.#needs;
     const folder = newFolder('order');
-    await folders.begin(certificate.folder, folder, await keyFor(certificate.keyType));
-    return store.begin(certificate, folder);
+    const key = await keyFor(certificate.keyType);
+    await folders.begin(certificate.folder, folder, key);
+    return store.begin(certificate, folder, key);
   }
 
   async #run(certificate: Certificate, order: Order, signal: AbortSignal): Promise<string> {
-    const { accounts, answers, calls, folders, store, clock } = this.#needs;
+    const { accounts, proofs, calls, folders, store, clock } = this.#needs;
     const { names, challenge, directory, folder } = certificate;
     const key = await folders.keyOf(folder, order.folder);
     if (key === undefined) throw new CaProblem('the key of the order is gone');
     let { url } = order;
+    const answers = proofs.of(order.folder);
     const confirmed = async (at: string): Promise<void> => {
       url = at;
       await inDatabase(store.confirm(order, at));
@@ -181,13 +222,14 @@ export class Issuer {
     const { store, folders, served, log } = this.#needs;
     const before = await folders.current(certificate.folder);
     await folders.publish(certificate.folder, order.folder, chain);
-    await store.end(order, 'issued', '', () => ({
+    const change = (): Partial<Certificate> => ({
       usesPending: true,
       failures: 0,
       notBefore: 0,
       isRefused: false,
       lastError: '',
-    }));
+    });
+    await store.end(order, 'issued', '', change, await folders.pairOf(certificate.folder, order.folder));
     await served.read(certificate);
     const { issuer = '', validTo = 0 } = served.of(certificate.id) ?? {};
     log.info('a certificate was issued', {

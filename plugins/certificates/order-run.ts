@@ -4,7 +4,7 @@ import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises'
 import type { Authorization, Client, Order as CaOrder } from 'acme-client';
 import type { Library } from './acme-library.js';
 import { CaProblem, oneLine, type ProblemDocument, sentenceOf, typeOf } from './ca-problem.js';
-import type { Answerable, ChallengeAnswers } from './challenge-answers.js';
+import type { Answerable, Answering } from './challenge-answers.js';
 import type { Challenge } from './fields.js';
 
 const MOST_MS = 3 * 60_000;
@@ -24,7 +24,7 @@ export interface OrderInput {
 interface Parts {
   readonly library: Library;
   readonly client: Client;
-  readonly answers: ChallengeAnswers;
+  readonly answers: Answering;
 }
 
 const lie = (what: string): CaProblem =>

@@ -1,5 +1,6 @@
 // Orders what is due, finishes what a crash interrupted, and puts certificates where they are not used yet.
 import { type Clock, PanelError, type Principal } from '../../kernel/index.js';
+import type { CertificatePairs } from './certificate-pairs.js';
 import type { Certificate, CertificateStore } from './certificate-store.js';
 import type { Issuer } from './issuer.js';
 import { orderAt } from './order-times.js';
@@ -12,6 +13,7 @@ export class RenewalSchedule {
     readonly self: Principal;
     readonly store: CertificateStore;
     readonly served: ServedCertificates;
+    readonly pairs: CertificatePairs;
     readonly issuer: Issuer;
     readonly uses: CertificateUses;
   };
@@ -21,6 +23,7 @@ export class RenewalSchedule {
     self,
     store,
     served,
+    pairs,
     issuer,
     uses,
   }: {
@@ -28,15 +31,17 @@ export class RenewalSchedule {
     self: Principal;
     store: CertificateStore;
     served: ServedCertificates;
+    pairs: CertificatePairs;
     issuer: Issuer;
     uses: CertificateUses;
   }) {
-    this.#needs = { clock, self, store, served, issuer, uses };
+    this.#needs = { clock, self, store, served, pairs, issuer, uses };
   }
 
   #isDue(certificate: Certificate): boolean {
-    const { clock, store, served } = this.#needs;
-    if (store.openOrder(certificate.id)) return clock.now() >= certificate.notBefore;
+    const { clock, store, served, pairs } = this.#needs;
+    const open = store.openOrder(certificate.id);
+    if (open) return pairs.otherAt(open.folder) === undefined && clock.now() >= certificate.notBefore;
     return clock.now() >= orderAt(certificate, served.of(certificate.id));
   }
 

@@ -1,4 +1,5 @@
 import { column, type Migration, table, type TableModels } from '../../kernel/index.js';
+import type { NameProof } from './certificate-pairs.js';
 import type { Challenge, KeyType, OrderState, StoredUses } from './fields.js';
 
 export const tables = {
@@ -37,6 +38,23 @@ export const tables = {
     /** 0 while it is open */
     endedAt: column.integer(),
   }),
+  pairs: table('certificate_pairs', {
+    /** `folder` of the order */
+    id: column.key<string>('text'),
+    certificateId: column.integer(),
+    /** name of the panel that orders, or has ordered; blank outside a cluster */
+    panel: column.text(),
+    /** Unix ms since which it works on it */
+    since: column.integer(),
+    /** what proves the names while the order is open */
+    answers: column.json<readonly NameProof[]>(),
+    /** the certificate is in use; else its order is open */
+    isIssued: column.bool(),
+    /** PEM; blank until it is issued */
+    chain: column.text(),
+    /** PEM, sealed */
+    privateKey: column.text(),
+  }),
   accounts: table('acme_accounts', {
     id: column.key<string>('text'),
     directory: column.text(),
@@ -67,6 +85,14 @@ export const migrations: readonly Migration[] = [
       `CREATE TABLE acme_accounts (
         id VARCHAR(64) PRIMARY KEY, directory ${text} NOT NULL, email VARCHAR(320) NOT NULL,
         private_key ${text} NOT NULL, url ${text} NOT NULL, created_at ${integer} NOT NULL)`,
+    ],
+  },
+  {
+    name: '0002-pairs',
+    up: ({ integer, bool, text, json }) => [
+      `CREATE TABLE certificate_pairs (
+        id VARCHAR(128) PRIMARY KEY, certificate_id ${integer} NOT NULL, panel VARCHAR(64) NOT NULL,
+        since ${integer} NOT NULL, answers ${json} NOT NULL, is_issued ${bool} NOT NULL, chain ${text} NOT NULL, private_key ${text} NOT NULL)`,
     ],
   },
 ];

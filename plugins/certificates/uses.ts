@@ -1,12 +1,13 @@
 // Puts a certificate where it is used, and tells everything that serves it of new files.
-import { dirname, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { type Clock, type Log, messageOf, type PluginContext, type Principal } from '../../kernel/index.js';
+import type { PanelsApi } from '../cluster/contract.js';
 import type { EngineApi } from '../engine/contract.js';
 import type { Inbound, InboundEditsApi, LocalInboundsApi } from '../inbounds/contract.js';
 import type { PanelListenerApi, SettingsApi } from '../settings/contract.js';
 import type { CertificateFolders } from './certificate-files.js';
 import type { Certificate, CertificateStore } from './certificate-store.js';
-import { type CertificatePaths, CertificateUsers, panelFiles } from './contract.js';
+import { CERTIFICATE_FOLDER, type CertificatePaths, CertificateUsers, panelFiles } from './contract.js';
 import { errors } from './errors.js';
 import { NOT_USED, type SentUses, type StoredUses } from './fields.js';
 import { certificatesOf, withCertificate } from './inbound-tls.js';
@@ -29,16 +30,21 @@ interface Needs {
   readonly engine: EngineApi;
   readonly listener: PanelListenerApi | undefined;
   readonly allSettings: SettingsApi;
+  readonly panels: PanelsApi | undefined;
 }
 
 export class CertificateUses {
   readonly #needs: Needs;
   /** the last problem of each, by id */
   readonly #logged = new Map<number, string>();
+  /** ids of those that the panel used at some time since its start */
+  readonly #ofPanel = new Set<number>();
+  /** ids of those that the core of this panel must read at once, and another panel ordered */
+  readonly #urgent = new Set<number>();
 
   constructor(needs: Needs) {
     const { clock, log, self, dataDirectory, contributions, store, folders } = needs;
-    const { served, inbounds, inboundEdits, engine, listener, allSettings } = needs;
+    const { served, inbounds, inboundEdits, engine, listener, allSettings, panels } = needs;
     this.#needs = {
       clock,
       log,
@@ -53,6 +59,7 @@ export class CertificateUses {
       engine,
       listener,
       allSettings,
+      panels,
     };
   }
 
@@ -126,9 +133,8 @@ export class CertificateUses {
   /** What serves these files, or will; empty when nothing does. */
   async usersOf({ folder }: Certificate): Promise<readonly string[]> {
     const { folders, inbounds, listener, allSettings } = this.#needs;
-    const root = dirname(dirname(resolve(folders.paths(folder).certificate)));
-    // As admins write paths, with `//` and `..`.
-    const isOurs = (path: string): boolean => resolve(path).startsWith(`${root}/`);
+    // As admins write paths, with `//` and `..`. The data folder of another panel may be another one; this name is random.
+    const isOurs = (path: string): boolean => resolve(path).includes(`/${CERTIFICATE_FOLDER}/${folder}/`);
     const { certificate = '', key = '' } = listener?.certificateFiles ?? {};
     const { webCertFile } = allSettings.read(panelFileSettings);
     const isPanel =
@@ -164,6 +170,7 @@ export class CertificateUses {
         problems.push(`${what} does not use it yet: ${messageOf(error)}`);
       }
     };
+    if (uses.panel) this.#ofPanel.add(id);
     if (uses.panel) await attempt('the panel', () => this.#panel(folder));
     if (uses.subscription) await attempt('the subscription server', () => this.#subscription(files, who));
     for (const inbound of uses.inbounds)
@@ -180,6 +187,36 @@ export class CertificateUses {
       ...(failures === 0 && lastError !== problem && { lastError: problem }),
     }));
     return notes.join('; ');
+  }
+
+  /** Uses on this machine what another panel put in use or renewed; `before` is undefined at the start. `isNew`: the files here have changed. */
+  async follow(
+    { id, folder, uses }: Certificate,
+    before: Certificate | undefined,
+    isNew: boolean,
+  ): Promise<void> {
+    const { folders, served, store, panels, engine } = this.#needs;
+    if (isNew) {
+      await this.#renewed();
+      // Paths in settings and inbounds may be those of another machine.
+      if (panels?.leads !== false) await store.change(id, () => ({ usesPending: true }));
+      if (served.isUrgent(id) && (panels?.hasOwnCore || panels?.leads)) this.#urgent.add(id);
+    }
+    if (uses.panel) this.#ofPanel.add(id);
+    // A panel alone has put it in use by itself; what an admin removes by hand stays removed.
+    if (panels && panels.name !== '' && (isNew || before?.uses !== uses)) {
+      const isPanels = (await folders.panel()) === folder;
+      if (!uses.panel && isPanels && this.#ofPanel.has(id)) await folders.leavePanel();
+      if (uses.panel && !isPanels && served.of(id) && this.#panelProblem() === undefined)
+        await folders.usePanel(folder);
+    }
+    if (!this.#urgent.has(id)) return;
+    for (const inbound of uses.inbounds) {
+      const applied = await engine.replaceInbound(inbound);
+      if (applied.pending) throw new Error(`the core takes it later: ${applied.reason}`);
+    }
+    this.#urgent.delete(id);
+    served.settled(id);
   }
 
   async #panel(folder: string): Promise<string> {

@@ -1,8 +1,10 @@
 // Runs a certificate authority. What happens to certificates besides being issued: lost files, other databases, removal, revocation.
+import { X509Certificate } from 'node:crypto';
 import { readdir, readFile, readlink, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { FakeClock, FakeEngine, TestPanel, until, weirCommand } from '../../../test/harness/index.js';
+import { editDatabase } from '../../../test/harness/edit-database.js';
 import { testUnless } from '../../../test/harness/left-out.js';
 import { selfSigned } from '../../../test/harness/self-signed.js';
 import type { CertificateReply } from '../fields.js';
@@ -11,6 +13,7 @@ import { OrderingPanel, PATH } from './ordering-panel.js';
 import { authorityMissing, Pebble } from './pebble.js';
 
 const issuing = testUnless(authorityMissing());
+const serialOf = (pem: string): string => new X509Certificate(pem).serialNumber.toLowerCase();
 
 issuing(
   'a new certificate is ordered within a minute, and one that fails again and again later and later',
@@ -62,7 +65,7 @@ issuing(
 );
 
 issuing(
-  'files that are gone, or are those of another certificate, are ordered again, and never used',
+  'files that are gone, or are those of another certificate, are taken from the database; without it they are ordered again',
   async (t) => {
     await using pebble = await Pebble.start();
     const world = await OrderingPanel.boot(pebble);
@@ -83,9 +86,23 @@ issuing(
     await rm(folderOf(c.id));
     await symlink('../../../weir.db', folderOf(c.id));
 
-    const again = new OrderingPanel(
-      await TestPanel.boot({ plugins: [new FakeEngine().plugin], dataDirectory }),
-    );
+    const restarted = async (): Promise<OrderingPanel> =>
+      new OrderingPanel(await TestPanel.boot({ plugins: [new FakeEngine().plugin], dataDirectory }));
+    const restored = await restarted();
+    for (const one of await restored.list()) {
+      t.is(one.serial, issued.get(one.id)?.serial ?? '');
+      t.is(serialOf(await readFile(one.certificateFile ?? '', 'utf8')), one.serial);
+    }
+    t.is((await stat(issued.get(a.id)?.keyFile ?? '')).mode & 0o777, 0o600);
+    await restored.panel.stop();
+
+    for (const id of [a.id, b.id, c.id]) await rm(dirname(folderOf(id)), { recursive: true });
+    await editDatabase(dataDirectory, [
+      `DELETE FROM certificate_pairs WHERE certificate_id = ${a.id}`,
+      `UPDATE certificate_pairs SET private_key = 'weir:v1:broken' WHERE certificate_id = ${b.id}`,
+      `UPDATE certificate_pairs SET chain = '' WHERE certificate_id = ${c.id}`,
+    ]);
+    const again = await restarted();
     t.deepEqual(
       (await again.list()).map(({ state }) => state),
       ['none', 'none', 'none'],
