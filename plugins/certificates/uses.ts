@@ -14,7 +14,13 @@ import { certificatesOf, withCertificate } from './inbound-tls.js';
 import type { ServedCertificates } from './served.js';
 import { panelFileSettings } from './settings.js';
 
+const certificateFileOf = (entry: Readonly<Record<string, unknown>>): string =>
+  String(entry['certificateFile'] ?? '');
 const RESTART = 'it serves HTTPS from its next start on';
+
+/** As admins write paths, with `//` and `..`. The data folder may be that of another panel; names of these folders are random. */
+const isIn = (folder: string, path: string): boolean =>
+  resolve(path).includes(`/${CERTIFICATE_FOLDER}/${folder}/`);
 
 interface Needs {
   readonly clock: Clock;
@@ -133,8 +139,7 @@ export class CertificateUses {
   /** What serves these files, or will; empty when nothing does. */
   async usersOf({ folder }: Certificate): Promise<readonly string[]> {
     const { folders, inbounds, listener, allSettings } = this.#needs;
-    // As admins write paths, with `//` and `..`. The data folder of another panel may be another one; this name is random.
-    const isOurs = (path: string): boolean => resolve(path).includes(`/${CERTIFICATE_FOLDER}/${folder}/`);
+    const isOurs = (path: string): boolean => isIn(folder, path);
     const { certificate = '', key = '' } = listener?.certificateFiles ?? {};
     const { webCertFile } = allSettings.read(panelFileSettings);
     const isPanel =
@@ -210,13 +215,30 @@ export class CertificateUses {
       if (uses.panel && !isPanels && served.of(id) && this.#panelProblem() === undefined)
         await folders.usePanel(folder);
     }
-    if (!this.#urgent.has(id)) return;
-    for (const inbound of uses.inbounds) {
-      const applied = await engine.replaceInbound(inbound);
-      if (applied.pending) throw new Error(`the core takes it later: ${applied.reason}`);
+    if (this.#urgent.has(id)) {
+      for (const inbound of uses.inbounds) {
+        const applied = await engine.replaceInbound(inbound);
+        if (applied.pending) throw new Error(`the core takes it later: ${applied.reason}`);
+      }
+      this.#urgent.delete(id);
+      served.settled(id);
     }
-    this.#urgent.delete(id);
-    served.settled(id);
+    if (panels?.leads === false) this.#requireOwnPaths(folder);
+  }
+
+  /** Settings and inbounds name files as they lie at the panel that has put them in use. */
+  #requireOwnPaths(folder: string): void {
+    const { folders, inbounds } = this.#needs;
+    const named = [
+      this.#user()?.value.files().certificate ?? '',
+      ...inbounds.list().flatMap((inbound) => (certificatesOf(inbound) ?? []).map(certificateFileOf)),
+    ];
+    const own = folders.paths(folder).certificate;
+    const other = named.find((path) => isIn(folder, path) && resolve(path) !== resolve(own));
+    if (other !== undefined)
+      throw new Error(
+        `${other} is not in the data folder of this panel; give the data folders of all panels the same path`,
+      );
   }
 
   async #panel(folder: string): Promise<string> {
