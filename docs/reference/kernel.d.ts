@@ -3,7 +3,7 @@
 // joi, sequelize and Node complete it where they are installed, and are `any` where they are not.
 //   @weir-panel/weir/kernel: 214 names
 //   @weir-panel/weir/plugins/access: 31 names
-//   @weir-panel/weir/plugins/addresses: 13 names
+//   @weir-panel/weir/plugins/addresses: 14 names
 //   @weir-panel/weir/plugins/alarms: 8 names
 //   @weir-panel/weir/plugins/api-docs: 2 names
 //   @weir-panel/weir/plugins/archive: 13 names
@@ -1942,9 +1942,13 @@ declare module '@weir-panel/weir/plugins/access' {
 }
 
 declare module '@weir-panel/weir/plugins/addresses' {
-  import type { Choose, Event, ExtensionPoint, Token } from '@weir-panel/weir/kernel';
+  import type { After, Choose, Event, ExtensionPoint, Token } from '@weir-panel/weir/kernel';
 
   // Addresses of clients, for plugins that act on an exceeded limit.
+  /** The addresses of a client were forgotten: in each panel on this database, so that none writes again what it has seen. */
+  export const afterAddressesClear: After<{
+    readonly clientId: number;
+  }>;
   /** Chooses which addresses of a client over its `limitIp` count as over it, and have their connections closed: those that came last (`newest`) or first (`oldest`). Without an answer, the setting `ipLimitCut` says. */
   export const cutAddresses: Choose<undefined, "newest" | "oldest">;
   /** A client that was seen at an address within the last half hour. */

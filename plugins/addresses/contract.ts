@@ -1,6 +1,9 @@
 // Addresses of clients, for plugins that act on an exceeded limit.
 import type { AddressChanges } from './address-feed.js';
-import { choose, event, oneOf, token } from '../../kernel/index.js';
+import { after, choose, event, oneOf, token } from '../../kernel/index.js';
+
+/** The addresses of a client were forgotten: in each panel on this database, so that none writes again what it has seen. */
+export const afterAddressesClear = after<{ readonly clientId: number }>('addresses/afterAddressesClear');
 
 /** Chooses which addresses of a client over its `limitIp` count as over it, and have their connections closed: those that came last (`newest`) or first (`oldest`). Without an answer, the setting `ipLimitCut` says. */
 export const cutAddresses = choose<undefined, 'newest' | 'oldest'>(

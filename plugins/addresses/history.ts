@@ -11,6 +11,7 @@ import {
 } from '../../kernel/index.js';
 import type { AuditTrailApi } from '../audit/contract.js';
 import { repeatedWrite } from '../cluster/contract.js';
+import { afterAddressesClear } from './contract.js';
 import type { addressSettings } from './settings.js';
 import { RECENT_MS, type SeenRow, type Sightings } from './sightings.js';
 
@@ -173,7 +174,7 @@ export class History {
       .sort((a, b) => b.lastSeen - a.lastSeen);
   }
 
-  /** Forgets from where a client connected. */
+  /** Forgets from where a client connected, in all panels. */
   clear(
     { id: clientId, email }: { readonly id: number; readonly email: string },
     who: Principal,
@@ -184,8 +185,8 @@ export class History {
         await this.#audit?.record(tx, 'addresses', who, [
           { kind: 'deleted', name: email, id: clientId, before: {}, after: undefined },
         ]);
+        tx.after(afterAddressesClear, { clientId });
       });
-      this.#sightings.forgetClient(clientId);
     });
   }
 

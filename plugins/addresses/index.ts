@@ -18,7 +18,13 @@ import { PanelIdentity, Settings } from '../settings/contract.js';
 import { NotifiedEvents } from '../notifications/contract.js';
 import { AddressFeed } from './address-feed.js';
 import { ClientsAt } from './clients-at.js';
-import { AddressArrivals, addressLimitExceeded, ClientAddresses, cutAddresses } from './contract.js';
+import {
+  AddressArrivals,
+  addressLimitExceeded,
+  afterAddressesClear,
+  ClientAddresses,
+  cutAddresses,
+} from './contract.js';
 import { History } from './history.js';
 import { AddressLimit } from './limit.js';
 import { Observer } from './observer.js';
@@ -48,7 +54,7 @@ export default definePlugin({
     audit: maybe(AuditTrail),
     panels: maybe(Panels),
   },
-  hooks: [addressLimitExceeded, cutAddresses],
+  hooks: [addressLimitExceeded, afterAddressesClear, cutAddresses],
   settings: addressSettings,
   tables,
   migrations,
@@ -75,6 +81,7 @@ export default definePlugin({
       for (const { kind, before } of changes)
         if (kind === 'deleted' && before) sightings.forgetClient(before.id);
     }),
+    tap(afterAddressesClear, ({ clientId }) => sightings.forgetClient(clientId)),
     // Not awaited: a check reads the log of the core.
     tap(othersWrote, () => void limit.seen(shared.takeChanged())),
   ],
