@@ -11,7 +11,7 @@ import {
 } from '../../kernel/index.js';
 import { type PanelsApi, repeatedWrite } from '../cluster/contract.js';
 import type { SealedColumn, SecretsApi } from '../secrets/contract.js';
-import { errors } from './errors.js';
+import { orderedBy } from './errors.js';
 import type { Challenge } from './fields.js';
 import type { Pem } from './pair-files.js';
 import type { CertificateTables, tables } from './tables.js';
@@ -143,10 +143,7 @@ export class CertificatePairs {
     if (this.all.some((pair) => pair.id === id && pair.panel !== this.#name))
       await this.#change(id, () => {
         const other = this.otherAt(id);
-        if (other !== undefined)
-          throw errors.TOO_SOON(`the panel ${other} orders it at this moment`, {
-            headers: { 'retry-after': '10' },
-          });
+        if (other !== undefined) throw orderedBy(other);
         return { panel: this.#name, since: this.#clock.now() };
       });
   }

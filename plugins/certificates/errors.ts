@@ -17,3 +17,7 @@ export const errors = defineErrors('certificates', {
   NOT_ISSUED: [422, 'no certificate was issued; the previous one stays in use'],
   NOT_REVOKED: [422, 'the authority did not revoke the certificate; it was not removed'],
 });
+
+/** An order belongs to one panel of a database. */
+export const orderedBy = (panel: string): Error =>
+  errors.TOO_SOON(`the panel ${panel} orders it at this moment`, { headers: { 'retry-after': '10' } });

@@ -3,7 +3,7 @@
 import { generateKeyPair } from 'node:crypto';
 import { promisify } from 'node:util';
 import type { Clock, Hooks, Log, PluginContext } from '../../kernel/index.js';
-import { messageOf, PanelError, SerialQueue } from '../../kernel/index.js';
+import { messageOf, SerialQueue } from '../../kernel/index.js';
 import type { PanelsApi } from '../cluster/contract.js';
 import type { Accounts } from './accounts.js';
 import type { CaCalls } from './ca-calls.js';
@@ -13,7 +13,7 @@ import type { CertificatePairs } from './certificate-pairs.js';
 import { type Certificate, type CertificateStore, identityOf, type Order } from './certificate-store.js';
 import { checkChain } from './checked-chain.js';
 import { certificateFailed } from './contract.js';
-import { errors } from './errors.js';
+import { errors, orderedBy } from './errors.js';
 import type { KeyType } from './fields.js';
 import { limitOf, waitAfter } from './order-times.js';
 import { OrderRun } from './order-run.js';
@@ -108,8 +108,6 @@ export class Issuer {
       if (open) await this.#take(certificate, open);
       if (open && (await this.#isOver(certificate, open))) return store.find(certificate.id);
     } catch (error) {
-      // Another panel is at it.
-      if (error instanceof PanelError) throw error;
       throw await this.#refused(certificate, error, signal);
     }
     await this.#requireTime(certificate);
@@ -134,14 +132,18 @@ export class Issuer {
 
   /** Notes why nothing was issued. */
   async #refused(certificate: Certificate, error: unknown, signal: AbortSignal): Promise<Error> {
-    const { store, log, hooks } = this.#needs;
+    const { store, log, hooks, pairs } = this.#needs;
     // It goes on at the next start.
     signal.throwIfAborted();
+    // Another panel began at the same moment, or went on with the order while this one stood still.
+    const open = store.openOrder(certificate.id);
+    const other = open && pairs.otherAt(open.folder);
+    if (other !== undefined) return orderedBy(other);
     // A full disk, or a database that is away.
     const problem =
       error instanceof CaProblem ? error : new CaProblem(messageOf(error), { isTemporary: true });
     log.error('no certificate was issued', { names: certificate.names, problem: problem.message });
-    await this.#failed(certificate, store.openOrder(certificate.id), problem);
+    await this.#failed(certificate, open, problem);
     const { id, names } = certificate;
     hooks.emit(certificateFailed, { id, names, reason: problem.message });
     return errors.NOT_ISSUED(`no certificate was issued: ${problem.message}`, { cause: error });

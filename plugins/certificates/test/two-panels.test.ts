@@ -73,6 +73,39 @@ issuing('what one panel orders, renews, uses and removes, the others follow', as
   t.deepEqual([...a.faults, ...again.faults, ...c.faults], []);
 });
 
+issuing('two panels that are told to order at the same moment place one order', async (t) => {
+  await using pebble = await Pebble.start();
+  await using authority = await LyingAuthority.start(pebble);
+  await using panels = await Panels.open();
+  const [a, b] = [await panels.start('a'), await panels.start('b')];
+  await a.get('/panel/api/setting/update', { body: authority.settings });
+  for (const name of ['one.example.com', 'two.example.com', 'three.example.com']) {
+    const before = authority.steps.filter((step) => step === 'order').length;
+    const { id } = await add(b, name);
+    await a.until(
+      async () => (await a.get<CertificateReply[]>(PATH)).some((known) => known.id === id),
+      'both know it',
+    );
+    const replies = await Promise.all([a, b].map((panel) => panel.call(`${PATH}/${id}/issue`, { body: {} })));
+    const refused = replies.filter(({ status }) => status !== 200);
+    // They may as well come one after the other.
+    t.true(refused.length <= 1, replies.map(({ text }) => text).join());
+    for (const { status, body } of refused) {
+      t.is(status, 429);
+      t.regex(body.msg, /the panel [ab] orders it at this moment/);
+    }
+    const orders = await a.get<{ state: string }[]>(`${PATH}/${id}/orders`);
+    t.true(
+      orders.every(({ state }) => state === 'issued'),
+      JSON.stringify(orders),
+    );
+    t.is(orders.length, 2 - refused.length);
+    t.is(authority.steps.filter((step) => step === 'order').length - before, orders.length);
+    t.is((await one(a, id)).failures, 0);
+  }
+  t.deepEqual([...a.faults, ...b.faults], []);
+});
+
 for (const challenge of ['http-01', 'tls-alpn-01'] as const)
   issuing(
     `an order of a panel that dies is gone on with, and any panel proves the names by ${challenge}`,
