@@ -2,7 +2,8 @@
 // crash in between leaves no account that nobody can use.
 import { randomBytes } from 'node:crypto';
 import type { Client } from 'acme-client';
-import type { Clock, Database, LiveSettings, Row } from '../../kernel/index.js';
+import type { Clock, Database, LiveSettings, Row, Tx } from '../../kernel/index.js';
+import { repeatedWrite } from '../cluster/contract.js';
 import type { SealedColumn, SecretsApi } from '../secrets/contract.js';
 import type { Library } from './acme-library.js';
 import { CaProblem, inDatabase } from './ca-problem.js';
@@ -85,8 +86,11 @@ export class Accounts {
 
   async #find(library: Library, directory: string): Promise<Account> {
     const email = this.#settings.read().acmeEmail;
-    const rows = await inDatabase(this.#rows.findAll({ where: { email } }));
-    const found = rows.map((row) => row.get()).find((account) => account.directory === directory);
+    const known = async (transaction?: Tx['t']): Promise<Account | undefined> => {
+      const rows = await this.#rows.findAll({ where: { email }, ...(transaction && { transaction }) });
+      return rows.map((row) => row.get()).find((account) => account.directory === directory);
+    };
+    const found = await inDatabase(known());
     if (found) return found;
     const id = randomBytes(16).toString('hex');
     const key = String(await library.crypto.createPrivateEcdsaKey('P-256'));
@@ -98,10 +102,14 @@ export class Accounts {
       url: '',
       createdAt: this.#clock.now(),
     };
-    await inDatabase(
-      this.#db.write(async (tx) => void (await this.#rows.create(account, { transaction: tx.t }))),
+    return inDatabase(
+      repeatedWrite(this.#db, async (tx) => {
+        // Another panel may have made one a moment before.
+        const other = await known(tx.t);
+        if (!other) await this.#rows.create(account, { transaction: tx.t });
+        return other ?? account;
+      }),
     );
-    return account;
   }
 
   async #client(library: Library, { id, directory, email, privateKey, url }: Account): Promise<Client> {
@@ -124,7 +132,8 @@ export class Accounts {
 
   #note({ id }: Pick<Account, 'id'>, url: string): Promise<void> {
     return inDatabase(
-      this.#db.write(
+      repeatedWrite(
+        this.#db,
         async (tx) => void (await this.#rows.update({ url }, { where: { id }, transaction: tx.t })),
       ),
     );

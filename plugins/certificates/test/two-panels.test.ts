@@ -103,6 +103,7 @@ issuing('two panels that are told to order at the same moment place one order', 
     t.is(authority.steps.filter((step) => step === 'order').length - before, orders.length);
     t.is((await one(a, id)).failures, 0);
   }
+  t.is((await panels.query('SELECT * FROM acme_accounts')).length, 1);
   t.deepEqual([...a.faults, ...b.faults], []);
 });
 
