@@ -1,6 +1,7 @@
 // Runs a certificate authority. Of two certificates, on the disk and in the database, the later one counts.
-import { rm } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { copyFile, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { FakeEngine, TestPanel } from '../../../test/harness/index.js';
 import { withDatabase } from '../../../test/harness/edit-database.js';
 import { testUnless } from '../../../test/harness/left-out.js';
@@ -53,6 +54,39 @@ issuing(
     await rm(folder, { recursive: true });
     await restart('UPDATE certificates SET uses_pending = 0', []);
     t.is((await world.one(id)).serial, renewed.serial);
+    t.deepEqual(world.panel.faults, []);
+    await world.panel.stop();
+  },
+);
+
+issuing(
+  'a database on a new machine brings its certificates along, and they are used from there',
+  async (t) => {
+    await using pebble = await Pebble.start();
+    const before = await OrderingPanel.boot(pebble);
+    const old = before.panel.dataDirectory;
+    t.teardown(() => rm(old, { recursive: true, force: true }));
+    const { id } = await before.add({ names: ['a.example.com'], uses: { subscription: true } });
+    const issued = await before.issue(id);
+    await before.panel.stop();
+
+    const dataDirectory = await mkdtemp(join(tmpdir(), 'weir-test-'));
+    t.teardown(() => rm(dataDirectory, { recursive: true, force: true }));
+    for (const name of ['weir.sqlite', 'secrets.key'])
+      await copyFile(join(old, name), join(dataDirectory, name));
+    await rm(join(old, 'certificates'), { recursive: true });
+    const world = new OrderingPanel(
+      await TestPanel.boot({ plugins: [new FakeEngine().plugin], dataDirectory }),
+    );
+    const here = await world.one(id);
+    t.is(here.serial, issued.serial);
+    t.true(here.certificateFile.startsWith(dataDirectory));
+    await world.order();
+    const { subCertFile } = await world.panel.get<{ subCertFile: string }>('/panel/api/setting/all', {
+      body: {},
+    });
+    t.is(subCertFile, here.certificateFile);
+    t.is((await world.one(id)).lastError, '');
     t.deepEqual(world.panel.faults, []);
     await world.panel.stop();
   },
