@@ -1,6 +1,7 @@
 // What the database has of a certificate, and what this machine has, while other panels change it.
 import test from 'ava';
-import type { Pair } from '../certificate-pairs.js';
+import { selfSigned } from '../../../test/harness/self-signed.js';
+import { CertificatePairs, type Pair } from '../certificate-pairs.js';
 import { type Certificate, CertificateStore, type Order } from '../certificate-store.js';
 import { FollowedCertificates } from '../followed.js';
 import { SharedProofs } from '../shared-proofs.js';
@@ -62,6 +63,70 @@ test('a panel that stops follows nothing more', async (t) => {
   stop.abort();
   await followed.run();
   t.deepEqual(kept, []);
+});
+
+test('the panel leaves a removed certificate before its files go', async (t) => {
+  const done: string[] = [];
+  let list = [{ id: 1, folder: 'one', names: ['a.example.com'] }];
+  const followed = new FollowedCertificates({
+    signal: new AbortController().signal,
+    log: { error: () => undefined, warn: () => undefined },
+    store: { list: () => list },
+    pairs: { all: [], issued: () => undefined },
+    folders: {
+      current: async () => '',
+      panel: async () => 'one',
+      leavePanel: async () => void done.push('left'),
+      remove: async () => void done.push('removed'),
+    },
+    served: { of: () => undefined, forget: () => undefined },
+    issuer,
+    uses: { follow: async () => undefined },
+  } as never);
+  await followed.run();
+  list = [];
+  await followed.run();
+  t.deepEqual(done, ['left', 'removed']);
+});
+
+test('a chain in the database that is not for its key is not written', async (t) => {
+  const written: string[] = [];
+  const problems: string[] = [];
+  const followed = new FollowedCertificates({
+    signal: new AbortController().signal,
+    log: { error: (_: string, { problem }: { problem: string }) => problems.push(problem) },
+    store: { list: () => [{ id: 1, folder: 'one', names: ['a.example.com'] }], openOrder: () => undefined },
+    pairs: {
+      all: [],
+      issued: () => pairOf('order-1'),
+      read: async () => ({ cert: selfSigned('a.example.com').cert, key: selfSigned('a.example.com').key }),
+    },
+    folders: { current: async () => '', begin: async () => void written.push('key') },
+    served: { of: () => undefined },
+    issuer,
+    uses: { follow: async () => undefined },
+  } as never);
+  await followed.run();
+  t.deepEqual(written, []);
+  t.regex(String(problems[0]), /another key/);
+});
+
+test('an order belongs to its panel while that lives, and as long as others may not know it yet', (t) => {
+  const clock = { time: 100_000, now: () => clock.time };
+  const others: string[] = [];
+  const pair = pairOf('order-1', { isIssued: false, since: 90_000 });
+  const pairs = new CertificatePairs({
+    db: { projection: () => ({ state: { pairs: [pair] } }) },
+    clock,
+    tables: {},
+    panels: { name: 'a', others },
+  } as never);
+  t.is(pairs.otherAt('order-1'), 'b', 'it may have just started');
+  clock.time = 200_000;
+  t.is(pairs.otherAt('order-1'), undefined);
+  others.push('b');
+  t.is(pairs.otherAt('order-1'), 'b');
+  t.is(pairs.otherAt('order-2'), undefined);
 });
 
 test('files of a removed certificate go, also where it could not be put in use', async (t) => {
