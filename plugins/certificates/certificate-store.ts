@@ -157,10 +157,10 @@ export class CertificateStore {
     return after;
   }
 
-  /** Notes the files that are in use here, of an order that an earlier version ended. */
-  keep(id: number, order: string, pem: Pem): Promise<void> {
+  /** Notes the files that are in use here in the place of those of another order, unless that one was renewed meanwhile. */
+  keep(id: number, order: string, pem: Pem, instead: string | undefined): Promise<void> {
     return repeatedWrite(this.#db, async (tx) => {
-      if (this.get(id)) await this.#pairs.issue(tx, id, order, pem);
+      if (this.get(id) && this.#pairs.issued(id)?.id === instead) await this.#pairs.issue(tx, id, order, pem);
     });
   }
 
@@ -224,8 +224,11 @@ export class CertificateStore {
     });
   }
 
+  /** Rejects when another panel has ended the order, or removed the certificate: it must not be open again. */
   confirm(order: Order, url: string): Promise<Order> {
     return repeatedWrite(this.#db, async (tx) => {
+      if (this.openOrder(order.certificateId)?.id !== order.id)
+        throw errors.TOO_SOON('another panel has ended the order');
       await this.#orders.update({ url }, { where: { id: order.id }, transaction: tx.t });
       const confirmed = { ...order, url };
       tx.apply(this.memory, { opened: confirmed });
@@ -233,7 +236,7 @@ export class CertificateStore {
     });
   }
 
-  /** Ends an order, and changes its certificate in the same write unless it was removed meanwhile. Changes nothing when another panel has ended it. */
+  /** Ends an order, and changes its certificate in the same write unless it was removed meanwhile. Changes nothing when another panel has ended it, or works on it and may still succeed. */
   end(
     order: Order,
     state: Exclude<OrderState, 'open'>,
@@ -243,6 +246,7 @@ export class CertificateStore {
   ): Promise<void> {
     return repeatedWrite(this.#db, async (tx) => {
       if (this.openOrder(order.certificateId)?.id !== order.id) return;
+      if (!issued && this.#pairs.otherAt(order.folder) !== undefined) return;
       if (issued) await this.#pairs.issue(tx, order.certificateId, order.folder, issued);
       else await this.#pairs.drop(tx, order.folder);
       await this.#orders.update(

@@ -1,6 +1,6 @@
 // Brings the files of certificates on this machine to what the database says: another panel may have ordered them, or the
 // database may come from a backup. The later certificate counts, wherever it lies.
-import { type Log, messageOf } from '../../kernel/index.js';
+import { type Log, messageOf, type PluginContext } from '../../kernel/index.js';
 import type { CertificateFolders } from './certificate-files.js';
 import type { CertificatePairs, Pair } from './certificate-pairs.js';
 import type { Certificate, CertificateStore } from './certificate-store.js';
@@ -11,6 +11,7 @@ import type { ServedCertificates } from './served.js';
 import type { CertificateUses } from './uses.js';
 
 interface Needs {
+  readonly signal: PluginContext['signal'];
   readonly log: Log;
   readonly store: CertificateStore;
   readonly pairs: CertificatePairs;
@@ -22,6 +23,8 @@ interface Needs {
 
 export class FollowedCertificates {
   readonly #needs: Needs;
+  /** those that may have files here, by id: they go when the certificate does */
+  readonly #known = new Map<number, Certificate>();
   /** by id, as they were when they were followed the last time */
   readonly #seen = new Map<number, Certificate>();
   #last: readonly unknown[] = [];
@@ -30,8 +33,8 @@ export class FollowedCertificates {
   /** the last problem of each, by id */
   readonly #logged = new Map<number, string>();
 
-  constructor({ log, store, pairs, folders, served, issuer, uses }: Needs) {
-    this.#needs = { log, store, pairs, folders, served, issuer, uses };
+  constructor({ signal, log, store, pairs, folders, served, issuer, uses }: Needs) {
+    this.#needs = { signal, log, store, pairs, folders, served, issuer, uses };
   }
 
   /** Follows when something has changed since the last time. Never rejects. */
@@ -43,13 +46,17 @@ export class FollowedCertificates {
 
   /** Never rejects. */
   run(): Promise<void> {
-    const { issuer, store, pairs } = this.#needs;
+    const { issuer, store, pairs, signal } = this.#needs;
     return (this.#next ??= issuer.alone(async () => {
       this.#next = undefined;
+      // It may have waited for an order until the panel stops.
+      if (signal.aborted) return;
       const now = store.list();
       this.#last = [now, pairs.all];
-      for (const gone of [...this.#seen.values()])
-        if (!now.some(({ id }) => id === gone.id)) await this.#attempt(gone, () => this.#remove(gone));
+      for (const gone of [...this.#known.values()])
+        if (!now.some(({ folder }) => folder === gone.folder))
+          await this.#attempt(gone, () => this.#remove(gone));
+      for (const one of now) this.#known.set(one.id, one);
       for (const one of now) await this.#attempt(one, () => this.#follow(one));
     }));
   }
@@ -84,10 +91,14 @@ export class FollowedCertificates {
     if (order === (stored?.id ?? '') && (present || !stored)) return false;
     const kept = stored && (await pairs.read(stored.id));
     const chain = kept && readChain(kept.cert, { names, key: kept.key });
-    if (present && isLater(present, chain)) {
+    // What another panel has just ordered or renewed comes; a key that only it can open is better than an older one.
+    if (stored && !kept && pairs.otherAt(stored.id) !== undefined) return false;
+    if (order !== '' && present && isLater(present, chain)) {
       const pem = await folders.pairOf(folder, order);
-      if (pem) await store.keep(id, order, pem);
-      return false;
+      if (pem) {
+        await store.keep(id, order, pem, stored?.id);
+        return false;
+      }
     }
     if (!stored || !kept || !chain) return false;
     await this.#write(certificate, stored.id, kept);
@@ -119,6 +130,7 @@ export class FollowedCertificates {
     served.forget(id);
     await folders.remove(folder);
     this.#seen.delete(id);
+    this.#known.delete(id);
   }
 }
 

@@ -133,9 +133,10 @@ export default definePlugin({
     tap(afterSettingsSave, async ({ keys }) => {
       if (keys.has('webCertFile') || keys.has('webKeyFile')) await panelFiles.apply();
     }),
-    tap(othersWrote, async () => {
+    tap(othersWrote, () => {
       proofs.follow();
-      await followed.changed();
+      // Not awaited: it waits for an order of this panel, and other panels need the next answers meanwhile.
+      void followed.changed();
     }),
   ],
   routes,
@@ -145,8 +146,11 @@ export default definePlugin({
     everywhere(
       job('files', '1m', async () => {
         proofs.follow();
-        await issuer.leave();
-        await followed.run();
+        try {
+          await issuer.leave();
+        } finally {
+          await followed.run();
+        }
       }),
     ),
   ],

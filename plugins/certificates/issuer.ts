@@ -108,17 +108,26 @@ export class Issuer {
       if (open) await this.#take(certificate, open);
       if (open && (await this.#isOver(certificate, open))) return store.find(certificate.id);
     } catch (error) {
-      throw await this.#refused(certificate, error, signal);
+      throw await this.#refused(certificate, open, error, signal);
     }
     await this.#requireTime(certificate);
+    let order: Order | undefined;
     try {
-      const order = store.openOrder(certificate.id) ?? (await this.#begin(certificate));
+      order = await this.#order(certificate);
       const chain = await this.#run(certificate, order, signal);
-      await this.#publish(certificate, store.openOrder(certificate.id) ?? order, chain);
+      await this.#publish(certificate, order, chain);
       return store.find(certificate.id);
     } catch (error) {
-      throw await this.#refused(certificate, error, signal);
+      throw await this.#refused(certificate, order, error, signal);
     }
+  }
+
+  /** The order to go on with, or a new one. Rejects with TOO_SOON when another panel has just begun one. */
+  async #order(certificate: Certificate): Promise<Order> {
+    const open = this.#needs.store.openOrder(certificate.id);
+    if (!open) return this.#begin(certificate);
+    await this.#take(certificate, open);
+    return open;
   }
 
   /** Goes on with an order that another panel began and does not work on any more. Throws TOO_SOON while it does. */
@@ -130,15 +139,33 @@ export class Issuer {
     if (stored) await folders.begin(folder, order.folder, stored.key);
   }
 
-  /** Notes why nothing was issued. */
-  async #refused(certificate: Certificate, error: unknown, signal: AbortSignal): Promise<Error> {
-    const { store, log, hooks, pairs } = this.#needs;
+  /** Why this panel does not work on the certificate any more, whatever has failed here; undefined when it does. */
+  async #overtaken({ id, folder }: Certificate, order: Order | undefined): Promise<Error | undefined> {
+    const { store, pairs, folders, served } = this.#needs;
+    if (!store.get(id)) {
+      // Another panel has removed it, and its files may have been written after that.
+      served.forget(id);
+      await folders.remove(folder).catch(() => undefined);
+      return errors.NOT_FOUND('the certificate was removed while it was ordered');
+    }
+    const open = store.openOrder(id);
+    const other = open && pairs.otherAt(open.folder);
+    if (other === undefined && open?.id === order?.id) return undefined;
+    return other === undefined ? errors.TOO_SOON('another panel has ended the order') : orderedBy(other);
+  }
+
+  /** Notes why nothing was issued, unless it is another panel's turn now. */
+  async #refused(
+    certificate: Certificate,
+    order: Order | undefined,
+    error: unknown,
+    signal: AbortSignal,
+  ): Promise<Error> {
+    const { store, log, hooks } = this.#needs;
     // It goes on at the next start.
     signal.throwIfAborted();
-    // Another panel began at the same moment, or went on with the order while this one stood still.
-    const open = store.openOrder(certificate.id);
-    const other = open && pairs.otherAt(open.folder);
-    if (other !== undefined) return orderedBy(other);
+    const overtaken = await this.#overtaken(certificate, order);
+    if (overtaken) return overtaken;
     // A full disk, or a database that is away.
     const problem =
       error instanceof CaProblem ? error : new CaProblem(messageOf(error), { isTemporary: true });
@@ -172,7 +199,7 @@ export class Issuer {
         : 'it is too old';
     this.#needs.log.warn('an order of a certificate was given up', { names: certificate.names, why });
     await store.end(order, 'lost', why, () => ({}));
-    await folders.sweep(folder, new Set());
+    await folders.sweep(folder, new Set()).catch(() => undefined);
     return false;
   }
 
@@ -232,6 +259,7 @@ export class Issuer {
       lastError: '',
     });
     await store.end(order, 'issued', '', change, await folders.pairOf(certificate.folder, order.folder));
+    store.find(certificate.id);
     await served.read(certificate);
     const { issuer = '', validTo = 0 } = served.of(certificate.id) ?? {};
     log.info('a certificate was issued', {
@@ -262,7 +290,7 @@ export class Issuer {
     // What the authority has confirmed may still be issued: the order stays, and goes on later.
     if (order && !(problem.isTemporary && order.url !== ''))
       await store.end(order, 'failed', problem.message, change);
-    else if (store.get(certificate.id)) await store.change(certificate.id, change);
+    else await store.change(certificate.id, change);
     const open = store.openOrder(certificate.id);
     await folders.sweep(certificate.folder, new Set(open && [open.folder])).catch(() => undefined);
   }

@@ -18,7 +18,7 @@ export class SharedProofs {
   readonly #answers: ChallengeAnswers;
   readonly #calls: CaCalls;
   readonly #panels: PanelsApi | undefined;
-  /** orders of other panels, with what ends the answers for them */
+  /** what other panels have told, as text, with what ends the answers */
   readonly #answered = new Map<string, AbortController>();
 
   constructor(needs: {
@@ -69,7 +69,11 @@ export class SharedProofs {
   /** Answers for what other panels order now, and for nothing else of theirs. */
   follow(): void {
     const open = new Map(
-      this.#pairs.ofOthers().flatMap((pair) => (pair.answers.length > 0 ? [[pair.id, pair]] : [])),
+      this.#pairs
+        .ofOthers()
+        .flatMap((pair) =>
+          pair.answers.length > 0 ? [[`${pair.id} ${JSON.stringify(pair.answers)}`, pair]] : [],
+        ),
     );
     for (const [id, over] of this.#answered)
       if (!open.has(id)) {
