@@ -170,7 +170,7 @@ export class Issuer {
     const problem =
       error instanceof CaProblem ? error : new CaProblem(messageOf(error), { isTemporary: true });
     log.error('no certificate was issued', { names: certificate.names, problem: problem.message });
-    await this.#failed(certificate, open, problem);
+    await this.#failed(certificate, store.openOrder(certificate.id), problem);
     const { id, names } = certificate;
     hooks.emit(certificateFailed, { id, names, reason: problem.message });
     return errors.NOT_ISSUED(`no certificate was issued: ${problem.message}`, { cause: error });
