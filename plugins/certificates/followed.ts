@@ -39,12 +39,16 @@ export class FollowedCertificates {
 
   /** Follows when something has changed since the last time. Never rejects. */
   async changed(): Promise<void> {
-    const { store, pairs } = this.#needs;
-    const now = [store.list(), pairs.all];
-    if (now.some((part, i) => part !== this.#last[i])) await this.run();
+    const { store, pairs, log } = this.#needs;
+    try {
+      const now = [store.list(), pairs.all];
+      if (now.some((part, i) => part !== this.#last[i])) await this.run();
+    } catch (error) {
+      log.error('certificates of other panels are followed within a minute', { problem: messageOf(error) });
+    }
   }
 
-  /** Never rejects. */
+  /** Rejects only while memory is loaded again. */
   run(): Promise<void> {
     const { issuer, store, pairs, signal } = this.#needs;
     return (this.#next ??= issuer.alone(async () => {

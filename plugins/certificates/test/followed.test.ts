@@ -5,6 +5,7 @@ import { CertificatePairs, type Pair } from '../certificate-pairs.js';
 import { type Certificate, CertificateStore, type Order } from '../certificate-store.js';
 import { FollowedCertificates } from '../followed.js';
 import { SharedProofs } from '../shared-proofs.js';
+import { CertificateUses } from '../uses.js';
 
 const PEM = { cert: 'cert', key: 'key' };
 const issuer = {
@@ -21,7 +22,10 @@ const pairOf = (id: string, more: Partial<Pair> = {}): Pair => ({
 });
 
 /** A panel whose files are those of `order-0`, while the database has another order that cannot be read. */
-function following(otherAt: string | undefined) {
+function following(
+  otherAt: string | undefined,
+  list = () => [{ id: 1, folder: 'one', names: ['a.example.com'] }],
+) {
   const kept: unknown[] = [];
   const problems: string[] = [];
   const stop = new AbortController();
@@ -29,7 +33,7 @@ function following(otherAt: string | undefined) {
     signal: stop.signal,
     log: { error: (_: string, { problem }: { problem: string }) => problems.push(problem), info: () => {} },
     store: {
-      list: () => [{ id: 1, folder: 'one', names: ['a.example.com'] }],
+      list,
       keep: async (...all: unknown[]) => void kept.push(all),
     },
     pairs: {
@@ -56,6 +60,37 @@ test('files replace what nobody can open, if it is still that', async (t) => {
   const { followed, kept, problems } = following(undefined);
   await followed.run();
   t.deepEqual([kept, problems], [[[1, 'order-0', PEM, 'order-1']], []]);
+});
+
+test('while memory is loaded again, a change of another panel is followed later', async (t) => {
+  const { followed, kept, problems } = following(undefined, () => {
+    throw new Error('it is loaded again');
+  });
+  await followed.changed();
+  t.deepEqual([kept, problems], [[], ['it is loaded again']]);
+});
+
+test('a follower serves its own files where WEIR_TLS_CERT names them', async (t) => {
+  for (const certificate of ['/own/cert.pem', '']) {
+    const linked: string[] = [];
+    const uses = new CertificateUses({
+      dataDirectory: '/data',
+      contributions: () => [],
+      folders: {
+        panel: async () => '',
+        usePanel: async (folder: string) => void linked.push(folder),
+        paths: () => ({ certificate: '', key: '' }),
+      },
+      served: { of: () => ({}), isUrgent: () => false },
+      inbounds: { list: () => [] },
+      listener: { certificateFiles: { certificate, key: '' }, certificateSource: 'variable' },
+      allSettings: { read: () => ({ webCertFile: '' }) },
+      panels: { name: 'b', leads: false },
+    } as never);
+    const used = { id: 1, folder: 'one', uses: { panel: true, subscription: false, inbounds: [] } };
+    await uses.follow(used as unknown as Certificate, undefined, false);
+    t.deepEqual(linked, certificate === '' ? ['one'] : []);
+  }
 });
 
 test('a panel that stops follows nothing more', async (t) => {
