@@ -40,7 +40,10 @@ const route = () =>
   custom<string>(
     describedAs(anything(), {
       anyOf: [
-        { type: 'string', pattern: '^([0-9]{1,5})?$' },
+        {
+          type: 'string',
+          pattern: '^([0-5]?[0-9]{1,4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5])?$',
+        },
         { type: 'integer', minimum: 0, maximum: 65_535 },
       ],
       description: '0 to 65535, for the rules of the core; only for VLESS',

@@ -191,7 +191,10 @@ export const SentBalancer = shape({
     },
     weightsOf,
   ),
-  sortOrder: read({ type: 'integer', default: 1 }, placeOf),
+  sortOrder: read(
+    { type: 'integer', minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER, default: 1 },
+    placeOf,
+  ),
   enabled: read({ type: 'boolean', default: true }, flagOf),
 }).example({ remark: 'Fastest', strategy: 'leastLoad', inboundIds: [1], memberWeights: { 1: 3 } });
 export type SentBalancer = Static<typeof SentBalancer>;

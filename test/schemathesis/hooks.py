@@ -41,6 +41,10 @@ RULES = (
     "it must be an http or https URL without query, fragment and user",
     "is required for the action",
     "it is required",  # blanks are none
+    "name is not allowed to be empty",  # nor are they a name
+    "it must be an address such as",
+    "filter.status must be of",
+    "filter.filter must be of",
     "it or ip is needed",
     "must be an IP address",
     "it is not an IP address",
@@ -125,8 +129,16 @@ def inbound():
     for one in get("GET", "inbounds/options"):
         if one["remark"] == "kept":
             return one["id"]
-    port = 20_000 + next(turns) % 40_000
-    return get("POST", "inbounds/add", {"remark": "kept", "protocol": "vless", "listen": "127.0.0.1", "port": port})["id"]
+    for _ in range(20):
+        port = 20_000 + next(turns) % 40_000
+        wanted = {"remark": "kept", "protocol": "vless", "listen": "127.0.0.1", "port": port}
+        status, _, envelope = send("POST", "/panel/api/inbounds/add", wanted)
+        # Other programs of this machine have ports as well.
+        if envelope.get("code") != "INBOUNDS_PORT_IN_USE":
+            break
+    if status >= 400:
+        raise RuntimeError(f"inbounds/add: {status} {envelope}")
+    return envelope["obj"]["id"]
 
 
 def client():
