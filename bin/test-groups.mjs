@@ -1,6 +1,6 @@
 // Small test files share a process: the start of one costs more than most of their tests.
-import { mkdir, rm, writeFile } from 'node:fs/promises';
-import { join, relative } from 'node:path';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { dirname, join, relative } from 'node:path';
 import { root } from './setup.mjs';
 
 export const FOLDER_OF_GROUPS = join('dist', '.groups');
@@ -26,6 +26,31 @@ const kindOf = (source) => (WAITS.test(source) ? 'waits' : 'works');
 export const isAlone = (file, source, ms) =>
   CORE.test(file) || ALONE.some((sign) => sign.test(source)) || ms > LONG_MS[kindOf(source)];
 
+const texts = new Map();
+/** The compiled text; blank where there is none, as an import may stand in a text that a test writes. */
+function textOf(file) {
+  if (!texts.has(file))
+    texts.set(
+      file,
+      readFile(join(root, file), 'utf8').catch(() => ''),
+    );
+  return texts.get(file);
+}
+
+/** Whether this compiled file, or a helper of tests that it imports, loads nock, which changes the HTTP client of its whole process. */
+export async function loadsNock(file) {
+  const all = new Set([file]);
+  for (const one of all) {
+    const text = await textOf(one);
+    if (/\bfrom 'nock'/.test(text)) return true;
+    for (const [, path] of text.matchAll(/\bfrom '(\.[^']+)'/g)) {
+      const imported = join(dirname(one), path);
+      if (/(?:^|\/)test\//.test(imported)) all.add(imported);
+    }
+  }
+  return false;
+}
+
 /** A guess, for a file that nobody has timed yet. */
 export const guess = (source) => source.split(/^ *test(?:\.serial)?\(/m).length * TEST_MS[kindOf(source)];
 
@@ -47,7 +72,9 @@ export const forgetGroups = () => rm(join(root, FOLDER_OF_GROUPS), { recursive: 
 /** The files for ava: those that run alone, and one that is written here for each group of others. `sources` are texts by file, `times` ms by file. */
 export async function groupFiles(name, files, sources, times) {
   const timed = files.map((file) => ({ file, ms: times[file] ?? guess(sources.get(file)) }));
-  const small = timed.filter(({ file, ms }) => !isAlone(file, sources.get(file), ms));
+  const small = [];
+  for (const one of timed)
+    if (!isAlone(one.file, sources.get(one.file), one.ms) && !(await loadsNock(one.file))) small.push(one);
   const groups = divide(small).filter(({ length }) => length > 1);
   const isInGroup = new Set(groups.flat());
   await mkdir(join(root, FOLDER_OF_GROUPS), { recursive: true });

@@ -16,6 +16,7 @@ interface Note {
 }
 interface Groups {
   readonly divide: (files: readonly { file: string; ms: number }[]) => string[][];
+  readonly loadsNock: (file: string) => Promise<boolean>;
   readonly isAlone: (file: string, source: string, ms: number) => boolean;
 }
 interface Group {
@@ -34,6 +35,12 @@ test('a group has every file once, and the long ones are spread', async (t) => {
   t.deepEqual(groups.flat().toSorted(), files.map(({ file }) => file).toSorted());
   for (const group of groups) t.is(group.filter((file) => Number(file) < 2).length, 1);
   t.deepEqual(divide([]), []);
+});
+
+test('a file whose helper loads nock has a process for itself', async (t) => {
+  const { loadsNock } = await loadGroups();
+  t.true(await loadsNock('dist/plugins/edgetunnel/test/bad-input.test.js'));
+  t.false(await loadsNock('dist/plugins/outgoing/test/proxy.test.js'));
 });
 
 test('what changes the whole process, waits at the top, needs a core or is long has a process for itself', async (t) => {
