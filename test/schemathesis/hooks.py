@@ -43,6 +43,8 @@ RULES = (
     "it is required",  # blanks are none
     "name is not allowed to be empty",  # nor are they a name
     "it must be an address such as",
+    "mtls needs the scheme https",
+    "Ping-Type cannot be",  # a header of its name
     "filter.status must be of",
     "filter.filter must be of",
     "it or ip is needed",
